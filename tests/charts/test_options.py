@@ -1,6 +1,5 @@
 import json
 
-import polars as pl
 import pytest
 from drawing import curves, predictions, svg
 from pages import ASKED, OVER, Page, models, satellite
@@ -65,21 +64,6 @@ def test_a_report_cites_what_it_uses(tmp_path):
     assert "Holm:" in told
     assert "Nadeau" in told
     assert "DeLong, DeLong" not in told
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
-def test_the_audit_is_of_the_blocks_used(tmp_path):
-    lacking = satellite().filter((pl.col("model") != "B") | (pl.col("fold") != 4))
-    path = pr.report(
-        lacking, **ASKED, over=OVER, test_train_ratio=0.25, incomplete="drop",
-        path=tmp_path / "drop.html",
-    )  # fmt: skip
-    page = Page(path)
-    assert page.table("What the predictions hold")["folds"].to_list() == ["3", "3", "3"]
-    used = lacking.filter(pl.col("fold") < 4).height
-    assert f"3 folds · {used:,} predictions" in page.text()
-    assert "Left out 1 of 4 folds" in page.text()
 
 
 @pytest.mark.slow

@@ -92,7 +92,7 @@ def test_a_grid_is_written_and_not_printed(tmp_path, files):
 def test_compare_takes_every_option(files):
     result = polaroc(
         "compare", files / "measures.parquet", "--test-train-ratio", 0.25,
-        "--level", 0.9, "--incomplete", "drop", "--measure", "auc",
+        "--level", 0.9, "--measure", "auc",
         "--model", "fold", "--fold", "model", "--out", files / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -122,7 +122,7 @@ def test_compare_takes_every_option(files):
         (["compare", "MEASURES", *RATIO, "--measure", "auprec"], "--prior 0.1"),
         (["compare", "MEASURES", *RATIO, "--prior", "5%"], "--prior is '5%'"),
         (["compare", "MEASURES", *RATIO, "--fold", "nope"], "no column 'nope'"),
-        (["compare", "HOLES", *RATIO], "--incomplete drop"),
+        (["compare", "HOLES", *RATIO], "leave such folds out"),
         (["choose", "PREDICTIONS", *PREDICTIONS], "give --over 0.05 0.20"),
         (["choose", "MEASURES", "--over", "0.01", "0.2"], "leaves the priors"),
         (["choose", "MEASURES", "--no-fold", "--fold", "fold"], "leave one of them out"),

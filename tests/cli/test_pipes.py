@@ -185,7 +185,7 @@ def test_a_verdict_that_nobody_reads_keeps_its_code(predictions, unread):
         ("polaroc eval", ["evaluate"]),
         ("polaroc chart win", ["winner_map"]),
         ("polaroc sql --dialect duck", ["duckdb"]),
-        ("polaroc compare --incomplete dr", ["drop"]),
+        ("polaroc compare --nulls dr", ["drop"]),
     ],
 )
 def test_a_shell_is_told_how_a_word_goes_on(typed, offered):

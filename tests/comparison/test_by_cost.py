@@ -314,9 +314,7 @@ def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
     assert costs.upper == pytest.approx([0.54, 0.6])
 
 
-@pytest.mark.parametrize(
-    "ignored", [{"alpha": 0.3}, {"incomplete": "drop"}, {"guarded": True}], ids=str
-)
+@pytest.mark.parametrize("ignored", [{"alpha": 0.3}, {"guarded": True}], ids=str)
 def test_what_is_for_tests_of_folds_is_refused(ignored):
     with pytest.raises(InvalidArgument):
         choose(**ignored)

@@ -92,7 +92,6 @@ def test_one_test_set_is_judged_case_by_case():
         ({"case": "nope"}, InvalidArgument, "no column 'nope'"),
         ({"model": "clf"}, InvalidArgument, "no column 'clf'"),
         ({"by": "model"}, InvalidArgument, "does not honour 'by'"),
-        ({"incomplete": "drop"}, InvalidArgument, "incomplete is for folds"),
         ({"level": 2}, InvalidArgument, "level is 2"),
         ({"measure": "auc"}, InvalidArgument, "does not depend on the share of positives"),
     ],

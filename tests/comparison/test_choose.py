@@ -227,18 +227,12 @@ def test_bad_arguments_are_refused(arguments, said):
     assert said in str(caught.value)
 
 
-def test_missing_cells_are_refused_or_left_out():
-    values = crossing()
-    table = at_priors(values).filter(
+def test_missing_cells_are_refused():
+    table = at_priors(crossing()).filter(
         (pl.col("model") != "C") | (pl.col("fold") != 2) | (pl.col("prior") != 0.2)
     )
     with pytest.raises(InvalidTable, match="model='C', fold=2"):
         pr.choose(table)
-    choice = pr.choose(table, incomplete="drop")
-    kept = np.delete(np.arange(6), 1)
-    mean = np.mean([v[kept, 0].mean() for v in values.values()])
-    assert by_model(choice, "mean")["A"] == pytest.approx(mean)
-    assert any(line.startswith("Left out 1 of 6 folds") for line in choice.warnings)
 
 
 def test_priors_outside_the_range_do_not_stand_for_those_within():

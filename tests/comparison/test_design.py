@@ -1,6 +1,5 @@
 from datetime import date
 
-import numpy as np
 import polars as pl
 import pytest
 from layouts import draw, tidy
@@ -83,21 +82,6 @@ def test_what_is_not_balanced_is_refused(change, kind, said, lazy):
         table_of(table.lazy() if lazy else table)
 
 
-def test_folds_may_be_left_out_and_are_said():
-    values = draw(5, 3)
-    table = tidy(values).with_columns(
-        estimate=pl.when((pl.col("model") != "B") | (pl.col("fold") != 2)).then("estimate")
-    )
-    table = table.filter((pl.col("model") != "C") | (pl.col("fold") != 4))
-    found = table_of(table, incomplete="drop")
-    assert (found.at_first == values[[0, 2, 4]]).all()
-    assert found.warnings[0] == ("Left out 2 of 5 folds that not every model has: fold=2; fold=4.")
-    with pytest.raises(InvalidTable, match="none of the 2 folds"):
-        table_of(table.filter(pl.col("fold").is_in([2, 4])), incomplete="drop")
-    with pytest.raises(InvalidArgument, match="incomplete is 'no'"):
-        table_of(table, incomplete="no")
-
-
 def at_priors(*priors):
     tables = [tidy(draw(4, 3, i), measure="auprec", prior=p) for i, p in enumerate(priors)]
     return shuffled(pl.concat(tables))
@@ -159,9 +143,9 @@ def test_of_one_test_set_only_what_differs_is_said(positives, said):
     assert all(line.startswith("The models were tested on different numbers") for line in found)
 
 
-def test_a_fold_without_a_name_is_left_out_like_any_other():
+def test_a_fold_without_a_name_is_a_fold_like_any_other():
     table = tidy(draw(4, 3), folds=["x", "y", "z", None])
+    assert table_of(table).folds["fold"].to_list() == ["x", "y", "z", None]
     lacking = table.filter(pl.col("fold").is_not_null() | (pl.col("model") != table["model"][0]))
-    found = table_of(lacking, incomplete="drop")
-    assert found.folds["fold"].to_list() == ["x", "y", "z"]
-    assert not np.isnan(found.values).any()
+    with pytest.raises(InvalidTable, match=r"(?s)1 of 12 cells are missing.*leave such folds out"):
+        table_of(lacking)

@@ -216,18 +216,12 @@ def test_folds_that_a_model_lacks():
     table = MEASURES.filter(~((pl.col("model") == "C") & (pl.col("fold") == 3)))
     with pytest.raises(InvalidTable, match=r"(?s)1 of 40 cells are missing.*Hint: "):
         on_folds(table)
-    result = on_folds(table, incomplete="drop")
-    expected = on_folds(MEASURES.filter(pl.col("fold") != 3))
-    assert (result.lower, result.upper) == pytest.approx((expected.lower, expected.upper))
-    assert result.cases == "19 folds"
-    assert any("Left out 1 of 20" in warning for warning in result.warnings)
 
 
-def test_folds_of_one_class_are_refused_or_left_out():
+def test_folds_of_one_class_are_refused():
     few = PREDICTIONS.filter(pl.col("fold") <= 4, ~((pl.col("fold") == 2) & pl.col("truth")))
     with pytest.raises(InvalidTable, match=r"(?s)2 of 8 estimates are null.*no positives"):
         on_folds(few, **NAMES, over=OVER)
-    assert on_folds(few, **NAMES, over=OVER, incomplete="drop").cases == "3 folds"
 
 
 # --- Words ---------------------------------------------------------------------------------------
@@ -545,7 +539,7 @@ def test_on_one_test_set_too_a_measure_without_a_prior_has_none():
         on_cases(prior=0.1)
 
 
-@pytest.mark.parametrize("ignored", [{"guarded": True}, {"incomplete": "drop"}], ids=str)
+@pytest.mark.parametrize("ignored", [{"guarded": True}, {"halves": MEASURES}], ids=str)
 def test_what_is_for_folds_is_refused_on_one_test_set(ignored):
     with pytest.raises(InvalidArgument):
         on_cases(**ignored)

@@ -100,7 +100,7 @@ def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
     assert found.pairs["p_value"].min() == pytest.approx(2 * norm.sf(z), rel=1e-9)
 
 
-@pytest.mark.parametrize("given", [{"incomplete": "drop"}, {"seed": 1}], ids=str)
+@pytest.mark.parametrize("given", [{"contrast": (0.1, 0.2)}, {"seed": 1}], ids=str)
 def test_what_belongs_to_other_targets_is_refused(given):
     with pytest.raises(InvalidArgument, match=r"trained|seed is for halves"):
         compare(**given)

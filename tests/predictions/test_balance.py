@@ -165,7 +165,7 @@ def test_comparisons_say_it(saved, tmp_path, command, what):
 @pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_model_that_lacks_a_fold_is_refused_or_its_fold_left_out(saved, tmp_path, command):
+def test_a_model_that_lacks_a_fold_is_refused(saved, tmp_path, command):
     file = saved(LACKING)
     arguments = [*COMMANDS[command], *(
         [] if command in ("compare", "choose") else ["--out", tmp_path / "out.html"]
@@ -174,6 +174,3 @@ def test_a_model_that_lacks_a_fold_is_refused_or_its_fold_left_out(saved, tmp_pa
     refused = CliRunner().invoke(app, [*words, *map(str, arguments)])
     assert refused.exit_code == 2
     assert "1 of 6 cells are missing: model='BB', fold=2" in refused.output
-    if command != "chart":
-        told = polaroc(command, file, *arguments, "--incomplete", "drop")
-        assert "Left out 1 of 3 folds that not every model has: fold=2" in told

@@ -410,26 +410,6 @@ def test_why_no_test_was_made(place, asked, said):
     assert said in Page(pr.report(table, **ASKED, **asked, over=OVER, path=path)).text()
 
 
-@pytest.mark.alike
-@pytest.mark.slow
-@pytest.mark.parametrize("folds", [2, 3])
-@pytest.mark.usefixtures("words_only")
-def test_folds_that_not_every_model_has_are_left_out_everywhere(place, folds):
-    table = models(2, folds=folds)
-    lacking = table.filter((pl.col("model") != "model 1") | (pl.col("fold") > 0))
-    asked = {**ASKED, "over": OVER, "test_train_ratio": 0.5}
-    made = pr.report(lacking, **asked, incomplete="drop", path=place / "incomplete.html")
-    whole = table.filter(pl.col("fold") > 0)
-    page = Page(made)
-    # A single fold divides nothing, and is a test set.
-    if folds > 2:
-        wanted = Page(pr.report(whole, **asked, path=place / "complete.html"))
-        assert page.table("The models").equals(wanted.table("The models"))
-        assert page.table("Thresholds").equals(wanted.table("Thresholds"))
-    assert f"Left out 1 of {folds} folds" in page.text()
-    assert ("there is one fold only" in page.text()) == (folds == 2)
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("words_only")
 def test_dropped_rows_are_said(place):

@@ -13,8 +13,6 @@ TEXTS = {
     "level": LEVEL,
     "cost_fn": f"{COST_FN}.",
     "cost_fp": f"{COST_FP}.",
-    "incomplete": "'raise': a model without an estimate in a fold is an error; 'drop': such folds "
-    "are left out, with a warning.",
     "halves": "For folds: the same models in disjoint halves of the same cases, as predictions or "
     "measures, which tell the variance of the models' means.",
     "guarded": "With --halves: the variance of a pair is that of overlapping training sets if that "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack, get_args
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -25,7 +25,7 @@ from polaroc.comparison.choice_measures import (
 from polaroc.comparison.compare import NO_BEARING, compare, of_table
 from polaroc.comparison.compared import Compared, compared, doubted, measured_halves, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
-from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
+from polaroc.comparison.design import FoldValues, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import Halves, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import (
@@ -73,7 +73,6 @@ def choose(
     measure: str | None = None,
     *,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
-    incomplete: Incomplete = "raise",
     level: float = 0.95,
     halves: Table | Cases[Any] | None = None,
     tuning: Table | Cases[Any] | None = None,
@@ -188,7 +187,6 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
-    check_choice("incomplete", incomplete, get_args(Incomplete))
     own_costs = constant_costs(cases, cost_fn, cost_fp)
     check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
@@ -201,7 +199,6 @@ def choose(
         measure = EXPECTED_COST if by_cost else "auprec"
     for_folds = {
         "test_train_ratio": cases.test_train_ratio, "halves": halves,
-        "incomplete": unless("raise", incomplete),
     }  # fmt: skip
     _check_options(measure, of_costs, unless(OBSERVED, cases.score_prior))
     check_share("level", level)
@@ -214,9 +211,6 @@ def choose(
         stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
         return _choose_by_cost(cases, tuning, stakes, for_folds, level)
     measure, given = at_one_prior(measure), compared(cases)
-    if not given.folds:
-        refuse_unused("for folds", "each model was measured once",
-                incomplete=unless("raise", incomplete))  # fmt: skip
     if estimate is not None:
         refuse_unused("for ranges and beliefs", "over is an estimate", halves=halves)
     if given.are_measures and estimate is not None:
@@ -229,7 +223,7 @@ def choose(
             evidence, own = of_one_test_set(given.cases, measure, over, level)
         choice = choose_measured(
             given, frame, measure, over=over, test_train_ratio=given.test_train_ratio,
-            incomplete=incomplete, level=level, evidence=evidence, own=own,
+            level=level, evidence=evidence, own=own,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         doubt = doubted(given.cases) if given.on_cases else []
@@ -299,9 +293,8 @@ def _choose_by_cost(
     refuse_unused("for other measures of folds", by_cost, halves=for_folds["halves"])
     rows, remarks = ranked_rows(given)
     choice = choose_by_cost_of_folds(
-        rows, stakes, test_train_ratio=given.test_train_ratio,
-        incomplete=for_folds["incomplete"] or "raise", level=level,
-    )  # fmt: skip
+        rows, stakes, test_train_ratio=given.test_train_ratio, level=level
+    )
     return replace(choice, warnings=(*choice.warnings, *remarks))
 
 
@@ -338,7 +331,6 @@ def choose_measured(
     *,
     over: Over | None,
     test_train_ratio: float | None,
-    incomplete: Incomplete,
     level: float = 0.95,
     evidence: Evidence | None = None,
     own: pl.DataFrame | None = None,
@@ -355,7 +347,7 @@ def choose_measured(
         frame, over = _at_prior(frame, measure, prior), None
         if halves is not None:
             halves = halves._replace(measures=_at_prior(halves.measures, measure, prior))
-    in_folds = partial(balanced, model=model, folds=given.folds, incomplete=incomplete)
+    in_folds = partial(balanced, model=model, folds=given.folds)
     measured, table, over, warnings = under_belief(frame, measure, over, in_folds)
     if halves is not None:
         evidence = _of_halves(halves, measure, over, table)

@@ -7,13 +7,12 @@ from typing import Any, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import check_text, refuse_unused, unless
+from polaroc.base.checks import check_text, refuse_unused
 from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.compared import Compared, compared, measured_halves
 from polaroc.comparison.design import (
     FoldValues,
-    Incomplete,
     Plan,
     Target,
     balanced,
@@ -60,7 +59,6 @@ def compare(
     contrast: tuple[float, float] | None = None,
     target: Target | None = None,
     level: float = 0.95,
-    incomplete: Incomplete = "raise",
     points: Table | Numbers | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
@@ -108,9 +106,6 @@ def compare(
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
         below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
-    incomplete
-        ``"raise"``: a model without an estimate in a fold is an error;
-        ``"drop"``: such folds are left out, as `warnings` says.
     points
         The thresholds of calls, set on other cases: one number, one per model, or the result of
         `operating_points` or `apply_thresholds`, with one row for each model.
@@ -207,7 +202,6 @@ def compare(
     [0.054]
     """
     check_text("measure", measure, "auprec")
-    check_choice("incomplete", incomplete, get_args(Incomplete))
     given = compared(cases)
     calls = FittedPlan.of(
         given, measure, points=points, prior=prior, over=over, cost_fn=cost_fn, cost_fp=cost_fp,
@@ -220,7 +214,7 @@ def compare(
         refuse_unused(
             "for folds", "target is 'trained'",
             hint=Hint("leave it out, or take {target} with several folds.", target="algorithm"),
-            contrast=contrast, incomplete=unless("raise", incomplete),
+            contrast=contrast,
         )  # fmt: skip
         plan = Plan(target, None, level, halves is not None, guarded, seed)
         models, label = fitted_as_asked(given.cases, calls)
@@ -244,7 +238,7 @@ def compare(
     rows = rows_of(measures, measure)
     for one in where:
         rows.check_prior(one)
-    table = balanced(rows, where, given.model, given.folds, incomplete)
+    table = balanced(rows, where, given.model, given.folds)
     table = table if contrast is None else contrasted(table)
     if ratio is None:
         plan = replace(plan, test_train_ratio=table.layout.test_train_ratio)

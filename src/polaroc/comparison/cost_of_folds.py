@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import polars as pl
 
-from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import COST, PLACE
+from polaroc.base.private_columns import COST
 from polaroc.base.text import capitalised
 from polaroc.comparison.by_cost import COST_LIMITS
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import Compared, of_keys, pooled
-from polaroc.comparison.design import Incomplete, balanced, check_folds
+from polaroc.comparison.design import balanced, check_folds
 from polaroc.comparison.fold_thresholds import (
     ON_OTHERS,
     Folds,
@@ -42,7 +41,6 @@ def choose_by_cost_of_folds(
     stakes: Stakes,
     *,
     test_train_ratio: float | None,
-    incomplete: Incomplete,
     level: float,
 ) -> Choice:
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
@@ -50,21 +48,20 @@ def choose_by_cost_of_folds(
     stakes = stakes._replace(in_money=COST in cases.table.columns)
     need = _need(stakes)
     too_sure = _too_sure(cases.table)
-    rows, thresholds, folds_of, rates = [], [], {}, []
+    rows, thresholds, folds_of = [], [], {}
+    rates: dict[str, list[float]] = {"tpr": [], "fpr": []}
     for value in cases.table[model].unique().sort():
         one = pl.Series(model, [value], cases.table.schema[model])
         folds = read_folds(of_keys(cases, one.to_frame()))
         held_out = rates_across_folds(folds, [need])
         rows.append(_costs(folds, given, one, stakes, held_out))
         thresholds += folds.thresholds([need])
-        rates.append((one, held_out))
+        rates["tpr"].append(float(held_out.tpr[0].mean()))
+        rates["fpr"].append(float(held_out.fpr[0].mean()))
         # Whether scores of folds compare, rates tell.
         folds_of[value] = replace(folds, cost=None)
-    table = balanced(
-        rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds, incomplete
-    )  # fmt: skip
+    table = balanced(rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds)
     check_folds(table)
-    of_kept = [_rates(table.folds, given, *own) for own in rates]
     of_negatives, of_positives = np.moveaxis(table.values, -1, 0)
     grid = tuple(sorted({*stakes.belief.priors, *stakes.priors}))
     values = [prior * of_positives + (1 - prior) * of_negatives for prior in grid]
@@ -76,8 +73,7 @@ def choose_by_cost_of_folds(
     known = at_least_own(known, evidence, level)
     lower, upper = np.maximum(evidence.limits(level), 0)[:, 0]
     columns = {
-        "sens": [None] * len(table.models), "threshold": thresholds,
-        **dict(zip(("tpr", "fpr"), zip(*of_kept, strict=True), strict=True)),
+        "sens": [None] * len(table.models), "threshold": thresholds, **rates,
         **dict(zip(COST_LIMITS, (lower, upper), strict=True)),
     }  # fmt: skip
     beside = pl.DataFrame(
@@ -143,15 +139,6 @@ def _costs(
         )
         for prior, values in zip(ENDS, per_class, strict=True)
     )  # fmt: skip
-
-
-def _rates(
-    kept: pl.DataFrame, given: Compared, model: pl.Series, held_out: HeldOutRates
-) -> list[float]:
-    """The mean recall and false positive rate of a model over the folds that are kept."""
-    numbered = _folds_of(given, model).with_row_index(PLACE)
-    places = join_on(numbered, kept, given.folds, "semi")[PLACE].to_numpy()
-    return [float(one[0][places].mean()) for one in (held_out.tpr, held_out.fpr)]
 
 
 def _folds_of(given: Compared, model: pl.Series) -> pl.DataFrame:

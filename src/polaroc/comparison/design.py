@@ -28,7 +28,6 @@ from polaroc.priors.grids import SAME, check_prior
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import of_folds
 
-Incomplete = Literal["raise", "drop"]
 MAX_NOTES = 5
 Target = Literal["algorithm", "trained"]
 REPEAT = "repeat"
@@ -88,15 +87,13 @@ def balanced(
     priors: Sequence[Prior | None],
     model: str,
     folds: Sequence[str],
-    incomplete: Incomplete = "raise",
     noted: Sequence[float] | None = None,
 ) -> FoldValues:
     """The numbers of one measure per fold, model and prior; raise where any is missing."""
-    check_choice("incomplete", incomplete, get_args(Incomplete))
     _check_columns(rows.keys, model, folds)
     wide = rows.at(priors, noted)
     _refuse_repeated(wide, rows.keys, model, folds)
-    wide, warnings = _complete(wide, model, folds, len(priors), incomplete)
+    _refuse_incomplete(wide, model, folds, len(priors))
     models = wide.select(model).unique().sort(model, nulls_last=True)
     if models.height < 2:
         raise InvalidArgument(
@@ -107,13 +104,12 @@ def balanced(
     keys = wide.select(folds).unique().sort(folds, nulls_last=True) if folds else pl.DataFrame()
     axes = [keys, models] if folds else [models]
     values = filled_array(wide, axes, value_columns(len(priors)))
-    doubts = [*warnings, *_warnings(wide, model, folds)]
     return FoldValues(
         models[model],
         keys,
         layout_of(rows, keys, model),
         values if folds else values[None],
-        tuple(doubts),
+        tuple(_warnings(wide, model, folds)),
     )
 
 
@@ -196,40 +192,18 @@ def _refuse_repeated(
         )
 
 
-def _complete(
-    wide: pl.DataFrame, model: str, folds: Sequence[str], priors: int, incomplete: Incomplete
-) -> tuple[pl.DataFrame, list[str]]:
-    """The rows of the folds in which every model has every number."""
+def _refuse_incomplete(wide: pl.DataFrame, model: str, folds: Sequence[str], priors: int) -> None:
+    """Raise where a model lacks a number in a fold."""
     named = [model, *folds]
     models = wide.select(model).unique()
     full = models.join(wide.select(folds).unique(), how="cross") if folds else models
     lacking = pl.any_horizontal(pl.col(value_columns(priors)).is_null())
     missing = join_on(full, wide, named, "anti").sort(named, nulls_last=True)
     null = wide.filter(lacking).sort(named, nulls_last=True)
-    if missing.is_empty() and null.is_empty():
-        return wide, []
-    if incomplete == "raise" or not folds:
-        cells = null.select(*named, pl.col("note").fill_null("no note"))
-        of = f"of {full.height}"
-        hint = Hint(
-            "evaluate every model on every fold, or leave such folds out with {incomplete}.",
-            incomplete="drop",
-        )
-        refuse_rows({f"{of} cells are missing": missing, f"{of} estimates are null": cells}, hint)
-    left_out = pl.concat([missing.select(folds), null.select(folds)]).unique()
-    left_out = left_out.sort(folds, nulls_last=True)
-    total = full.select(folds).n_unique()
-    if left_out.height == total:
-        raise InvalidTable(
-            f"none of the {total} folds has every model.",
-            hint="evaluate every model on the same folds.",
-        )
-    kept = join_on(wide, left_out, folds, "anti")
-    warning = (
-        f"Left out {left_out.height} of {total} folds that not every model has: "
-        f"{listed_rows(left_out)}."
-    )
-    return kept, [warning]
+    cells = null.select(*named, pl.col("note").fill_null("no note"))
+    of = f"of {full.height}"
+    hint = "evaluate every model on every fold, or leave such folds out."
+    refuse_rows({f"{of} cells are missing": missing, f"{of} estimates are null": cells}, hint)
 
 
 def _refuse_mixed_priors(wide: pl.DataFrame, folds: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
-from typing import Any, NamedTuple, Unpack, get_args
+from typing import Any, NamedTuple, Unpack
 
 from polaroc.base.checks import (
     check_flag,
@@ -13,7 +13,6 @@ from polaroc.base.checks import (
     pair_of,
     refuse_unused,
     shortened,
-    unless,
 )
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
@@ -21,14 +20,13 @@ from polaroc.base.rounding import number
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compare import NO_BEARING, compare, fitted_as_asked
 from polaroc.comparison.compared import Compared, compared, two_models
-from polaroc.comparison.design import Incomplete
 from polaroc.comparison.fitted import single_measure, too_few_cases
 from polaroc.comparison.fitted_calls import FittedPlan, more_is_better, refuse_both
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_and_bias
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import CATALOG, at_one_prior, label, value_range
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
@@ -93,7 +91,6 @@ def gate(
     prior: Prior | None = None,
     margin: float = 0.0,
     level: float = 0.95,
-    incomplete: Incomplete = "raise",
     points: Table | Numbers | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
@@ -201,7 +198,6 @@ def gate(
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
-    check_choice("incomplete", incomplete, get_args(Incomplete))
     check_flag("guarded", guarded)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
@@ -230,7 +226,7 @@ def gate(
             hint=Hint(
                 "leave it out; where there are folds, name their column, {fold}.", fold="fold"
             ),
-            halves=halves, guarded=guarded or None, incomplete=unless("raise", incomplete),
+            halves=halves, guarded=guarded or None,
         )  # fmt: skip
         lead = _on_cases(given, asked, (challenger, champion), level)
     else:
@@ -238,7 +234,7 @@ def gate(
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
             two, measure, prior=at, over=over if needs_range(measure) else None,
-            level=level, incomplete=incomplete, halves=halves, guarded=guarded,
+            level=level, halves=halves, guarded=guarded,
         )  # fmt: skip
         area = None
         if measure in AREAS:

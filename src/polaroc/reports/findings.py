@@ -7,7 +7,6 @@ import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, RESERVED, require
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
 from polaroc.comparison.by_cost import choose_by_cost
@@ -43,7 +42,6 @@ from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 from polaroc.typing import Prior
 
-MODELS = private("models")
 # Priors on either side of the range at which models are compared.
 OUTSIDE, SAME = 7, 1e-9
 # Models whose thresholds are set to the goal of the report.
@@ -227,10 +225,6 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     by_area = _choice(measures, question, tested)
     choice = _choice_by_cost(question) if by_area and question.by_cost else by_area
     comparison, untested = _comparison(by_area, question, tested)
-    judged = _judged_folds(measures, question)
-    if judged is not None:
-        measures, cases = rows_among(measures, judged), of_keys(cases, judged)
-        curves = curve(pooled(cases))
     ranked = ranking(measures, question, choice, comparison)
     models = ranked[question.model]
     points = thresholds(cases, question, models[:1])
@@ -262,8 +256,6 @@ def of_measures(question: Question) -> Findings:
         _check_single(table, question)
     table = of_range(table, question.over)
     comparison, untested = _comparison(choice, question)
-    judged = _judged_folds(table, question)
-    table = table if judged is None else rows_among(table, judged)
     ranked = ranking(table, question, choice, comparison)
     return Findings(question, table, ranked, choice, comparison, untested)
 
@@ -349,8 +341,8 @@ def _choice(
         return None
     return choose_measured(
         question.compared, measures, over=question.over,
-        test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
-        level=question.level, evidence=None if tested is None else tested.evidence,
+        test_train_ratio=question.test_train_ratio, level=question.level,
+        evidence=None if tested is None else tested.evidence,
     )  # fmt: skip
 
 
@@ -364,27 +356,10 @@ def _choice_by_cost(question: Question) -> Choice:
     if question.tuning is None:
         return choose_by_cost_of_folds(
             question.compared, stakes(question), test_train_ratio=question.test_train_ratio,
-            incomplete=question.incomplete, level=question.level,
+            level=question.level,
         )  # fmt: skip
     return choose_by_cost(
         question.compared.cases, question.tuning, stakes(question), level=question.level
-    )
-
-
-def _judged_folds(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
-    """The folds that all models have, where incomplete folds are left out."""
-    folds, model = question.folds, question.model
-    if question.incomplete == "raise" or not folds:
-        return None
-    return (
-        measures.filter(pl.col("measure") == "auprec")
-        .group_by(folds)
-        .agg(
-            pl.col(model).n_unique().alias(MODELS),
-            pl.col("estimate").is_null().any().alias(LACKING),
-        )
-        .filter((pl.col(MODELS) == measures[model].n_unique()) & ~pl.col(LACKING))
-        .select(folds)
     )
 
 

@@ -8,7 +8,6 @@ import polars as pl
 from polaroc.base.checks import check_factors, check_share, is_number, shortened
 from polaroc.base.columns import column_name, free_name
 from polaroc.comparison.compared import Compared, valid_rows
-from polaroc.comparison.design import Incomplete
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.cases import Cases, refuse_crossed
 from polaroc.predictions.resolved import alike
@@ -96,7 +95,6 @@ class Question:
     level: float
     confidence: float
     needs: Needs
-    incomplete: Incomplete
     tuning: Cases[pl.DataFrame] | None = None
     shared: tuple[str, ...] = ()  # warnings of cases and clusters that tuning and test share
     estimate: pl.DataFrame | None = None  # whose belief `over` is

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack, get_args
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -22,9 +22,8 @@ from polaroc.base.docstrings import described_as
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared, ranked_rows
-from polaroc.comparison.design import Incomplete
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases, found_in_words
@@ -60,7 +59,6 @@ def report(
     cost_fn: float | None = None,
     cost_fp: float | None = None,
     tuning: Table | Paths | Cases[Any] | None = None,
-    incomplete: Incomplete = "raise",
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,
     **columns: Unpack[Columns],
@@ -162,7 +160,6 @@ def report(
     """
     file = _checked_path(path)
     check_text("title", title, TITLE)
-    check_choice("incomplete", incomplete, get_args(Incomplete))
     if tell is not None and not callable(tell):
         raise InvalidArgument(
             f"tell is {shortened(tell)}, allowed is a function of a sentence.",
@@ -189,7 +186,7 @@ def report(
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
-        incomplete, estimate=estimate, found=found_in_words(cases),
+        estimate=estimate, found=found_in_words(cases),
         clusters=tuple(key_names(cases.cluster, cases.table.lazy())),
     )  # fmt: skip
     if given.are_measures:

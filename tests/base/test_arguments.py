@@ -455,15 +455,6 @@ OTHERS = {
     "measure of folds": (
         lambda x: pr.compare(TABLE, x, test_train_ratio=0, **NAMES), (),
     ),
-    "contrast": (
-        lambda x: pr.compare(measures(), "auprec", test_train_ratio=0, contrast=x), (None,),
-    ),
-    "contrast of folds": (
-        lambda x: pr.compare(
-            TABLE, "auprec", test_train_ratio=0, contrast=x, **NAMES
-        ),
-        (None,),
-    ),
     "level": (lambda x: pr.intervals(curves(), level=x), ()),
     "level of delong": (
         lambda x: pr.delong(ONE_TEST_SET, case="case", level=x, **NAMES), (),

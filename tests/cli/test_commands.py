@@ -211,8 +211,6 @@ def test_a_number_in_use(tmp_path, name):
     [
         (RANGE, OVER),
         (["--measure", "auc", "--level", 0.9], {"measure": "auc", "level": 0.9}),
-        (["--measure", "auprec", "--contrast", 0.1, 0.5],
-         {"measure": "auprec", "contrast": (0.1, 0.5)}),
         (["--measure", "auprec", "--prior", 0.1, "--target", "algorithm"],
          {"measure": "auprec", "prior": 0.1, "target": "algorithm"}),
     ],

@@ -5,7 +5,7 @@ import pytest
 from layouts import draw, tidy
 
 import polaroc as pr
-from polaroc.comparison.design import balanced, contrast
+from polaroc.comparison.design import balanced
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.errors import InvalidArgument, InvalidTable
 
@@ -92,12 +92,6 @@ def test_priors_are_matched_but_for_rounding():
     assert 0.15 not in grid
     found = table_of(at_priors(*grid), measure="auprec", priors=[0.15])
     assert (found.at_first == draw(4, 3, 10)).all()
-
-
-def test_contrast_is_first_minus_second():
-    found = contrast(table_of(at_priors(0.1, 0.5), measure="auprec", priors=[0.1, 0.5]))
-    assert found.values.shape == (4, 3, 1)
-    assert found.at_first == pytest.approx(draw(4, 3, 0) - draw(4, 3, 1))
 
 
 def test_observed_is_each_keys_own():

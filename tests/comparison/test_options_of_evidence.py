@@ -142,7 +142,7 @@ MODES = {
 OTHER = {
     "priors": 0.3, "prior": 0.3, "over": (0.2, 0.4), "interpolation": "hull", "intervals": "wald",
     "level": 0.8, "measures": ["auc"], "measure": "auc", "method": "wald", "draws": 150, "seed": 3,
-    "contrast": (0.4, 0.2), "target": "trained",
+    "target": "trained",
     "halves": IN_HALVES["halves"], "guarded": True, "tuning": TUNING,
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,

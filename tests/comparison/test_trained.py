@@ -100,7 +100,7 @@ def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
     assert found.pairs["p_value"].min() == pytest.approx(2 * norm.sf(z), rel=1e-9)
 
 
-@pytest.mark.parametrize("given", [{"contrast": (0.1, 0.2)}, {"seed": 1}], ids=str)
+@pytest.mark.parametrize("given", [{"halves": TABLE}, {"seed": 1}], ids=str)
 def test_what_belongs_to_other_targets_is_refused(given):
     with pytest.raises(InvalidArgument, match=r"trained|seed is for halves"):
         compare(**given)
@@ -117,11 +117,6 @@ def test_a_class_of_one_case_is_refused():
     one = TABLE.filter(~pl.col("truth") | (pl.col("case") == TABLE.filter("truth")["case"][0]))
     with pytest.raises(InvalidPredictions, match="two cases or more"):
         compare(one)
-
-
-def test_a_contrast_is_refused():
-    with pytest.raises(InvalidArgument, match="contrast is for folds, and target is 'trained'"):
-        compare(contrast=(0.1, 0.5))
 
 
 def test_models_that_were_fitted_anew_are_refused():

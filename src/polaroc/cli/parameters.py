@@ -26,7 +26,7 @@ from polaroc.typing import Prior
 RENAMED = {"constraints": "constraint", "measures": "measure", "priors": "prior"}
 # Words for values that the type does not tell.
 METAVARS = {
-    "challenger": "MODEL", "champion": "MODEL", "confidence": "SHARE", "contrast": "PRIOR PRIOR",
+    "challenger": "MODEL", "champion": "MODEL", "confidence": "SHARE",
     "cost_fn": "COST", "cost_fp": "COST", "level": "SHARE", "memory": "SIZE", "positive": "LABEL",
     "priors": "PRIOR", "score": "[MODEL=]COLUMN", "test_train_ratio": "RATIO",
 }  # fmt: skip

@@ -43,8 +43,6 @@ TEXTS = {
     "expected_cost.",
     "compare prior": "Prior of the measure, in (0, 1), or 'observed'.",
     "compare over": f"{RANGE}, for a measure over a range, for costs and for net_benefit.",
-    "compare contrast": "Two priors: compare the measure at the first minus that at the second, "
-    "fold by fold.",
     "compare target": "What the answer is about. 'algorithm': models trained again on other "
     "samples of this size, which needs --test-train-ratio, --halves or --case. 'trained': these "
     "fitted models, on other cases. [default: trained on one test set, else algorithm]",
@@ -119,7 +117,6 @@ TEXTS = {
     "the threshold is set.",
     "chart measure": "What the chart compares or ranks by, such as iauprec or auprec.",
     "chart over": f"{RANGE}.",
-    "chart contrast": "Two priors: compare the measure at the first minus that at the second.",
     "chart target": "What the answer is about. 'algorithm': models trained again on other samples "
     "of this size. 'trained': these fitted models, on other cases.",
     "chart constraints": "With --tuning: limit that thresholds have to keep, such as "

@@ -1,13 +1,12 @@
 """Whether models differ, by tests that hold for folds which share training cases."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import isinf
 from typing import Any, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import check_text, refuse_unused
+from polaroc.base.checks import check_text
 from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.compared import Compared, compared, measured_halves
@@ -17,9 +16,7 @@ from polaroc.comparison.design import (
     Target,
     balanced,
     check_folds,
-    two_priors,
 )
-from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
 from polaroc.comparison.fitted_calls import FittedPlan, fitted_calls, more_is_better
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
@@ -56,7 +53,6 @@ def compare(
     *,
     prior: Prior | None = None,
     over: tuple[float, float] | Belief | None = None,
-    contrast: tuple[float, float] | None = None,
     target: Target | None = None,
     level: float = 0.95,
     points: Table | Numbers | None = None,
@@ -91,9 +87,6 @@ def compare(
     over
         The range (lo, hi) of priors, or the belief, that `measure` needs; of measures in a table,
         those over this range. Costs and net benefit take it in place of `prior`.
-    contrast
-        Two priors (first, second): compares the measure at the first minus that
-        at the second, fold by fold: who depends how much on the prior.
     target
         What the answer is about. ``"algorithm"``: models trained again on other
         samples of this size. ``"trained"``: these fitted models, on other cases. By default
@@ -211,11 +204,6 @@ def compare(
         refuse_places(measure, over, None)
     target = _target(given, target)
     if calls is not None:
-        refuse_unused(
-            "for folds", "target is 'trained'",
-            hint=Hint("leave it out, or take {target} with several folds.", target="algorithm"),
-            contrast=contrast,
-        )  # fmt: skip
         plan = Plan(target, None, level, halves is not None, guarded, seed)
         models, label = fitted_as_asked(given.cases, calls)
         result = of_fitted(models, plan, label)
@@ -225,21 +213,18 @@ def compare(
     ratio = given.test_train_ratio
     # The ratio may follow from the folds.
     plan = Plan(target, 0.0 if ratio is None else ratio, level, halves is not None, guarded, seed)
-    where: Sequence[Prior | None] = [prior] if contrast is None else two_priors(contrast, prior)
 
     def measured(own: Cases[Any]) -> pl.DataFrame:
-        priors: list[Prior] = ["observed" if one is None else one for one in where]
-        return evaluate(own.collect(), over=over, priors=priors, measures=sorted({measure, "auc"}))
+        at: Prior = "observed" if prior is None else prior
+        return evaluate(own.collect(), over=over, priors=at, measures=sorted({measure, "auc"}))
 
     measures = given.table if given.are_measures else measured(given.cases)
     in_halves = measured_halves(halves, cases, measured)
     if given.are_measures:
         measures, _ = of_one_range(measures, measure, over)
     rows = rows_of(measures, measure)
-    for one in where:
-        rows.check_prior(one)
-    table = balanced(rows, where, given.model, given.folds)
-    table = table if contrast is None else contrasted(table)
+    rows.check_prior(prior)
+    table = balanced(rows, [prior], given.model, given.folds)
     if ratio is None:
         plan = replace(plan, test_train_ratio=table.layout.test_train_ratio)
     check_folds(table)
@@ -247,13 +232,10 @@ def compare(
         evidence = of_folds(table.at_first, plan.test_train_ratio or 0.0, table.models)
     else:
         own = halves_of(in_halves.measures, rows, measures, measure)
-        for one in where:
-            own.check_prior(one)
-        read = read_halves(own, where, table.models)
-        if contrast is not None:
-            read = contrasted(read)
+        own.check_prior(prior)
+        read = read_halves(own, [prior], table.models)
         evidence = of_half_splits(table, read, in_halves.clusters)
-    label = _label(measure, rows, prior, contrast)
+    label = _label(measure, rows, prior)
     result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
     return replace(result, warnings=(*given.left_out, *doubts, *result.warnings))
@@ -306,13 +288,8 @@ def _target(given: Compared, target: Target | None) -> Target:
     return target
 
 
-def _label(
-    measure: str, rows: Rows, prior: Prior | None, contrast: tuple[float, float] | None
-) -> str:
+def _label(measure: str, rows: Rows, prior: Prior | None) -> str:
     """The measure and where it is taken, in words."""
-    if contrast is not None:
-        first, second = contrast
-        return f"{measure} at prior {first:g} minus at {second:g}"
     if not rows.has_prior:
         return measure
     priors = distinct(rows.frame["prior"])

@@ -1,7 +1,7 @@
 """What is compared and how: validated options, and the table of one number per model and fold."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import polars as pl
@@ -12,7 +12,6 @@ from polaroc.base.checks import (
     check_share,
     check_whole,
     refuse_unused,
-    shortened,
     unless,
 )
 from polaroc.base.columns import column_name
@@ -24,7 +23,7 @@ from polaroc.comparison.measure_rows import Rows, refuse_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import differs, unusual
-from polaroc.priors.grids import SAME, check_prior
+from polaroc.priors.grids import SAME
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import of_folds
 
@@ -111,30 +110,6 @@ def balanced(
         values if folds else values[None],
         tuple(_warnings(wide, model, folds)),
     )
-
-
-def contrast(table: FoldValues) -> FoldValues:
-    """The number at the first prior minus that at the second."""
-    return replace(table, values=table.values[:, :, :1] - table.values[:, :, 1:])
-
-
-def two_priors(contrast: object, prior: object) -> tuple[float, float]:
-    """The two priors of a contrast, validated."""
-    if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
-        raise InvalidArgument(
-            f"contrast is {shortened(contrast)}, allowed are two priors.",
-            hint=Hint.example("contrast", (0.05, 0.20)),
-        )
-    first, second = contrast
-    check_prior(first)
-    check_prior(second)
-    if prior is not None or first == second:
-        raise InvalidArgument(
-            f"contrast is {contrast!r} and prior is {prior!r}, allowed are two different priors "
-            "and no third.",
-            hint="leave prior out.",
-        )
-    return float(first), float(second)
 
 
 def check_folds(table: FoldValues) -> None:

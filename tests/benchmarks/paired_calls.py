@@ -11,7 +11,6 @@ worse
     The challenger has 0.85: how often 95 % limits of the difference hold the truth, and how often
     `gate` passes it where the margin is just the true difference, of which 0.025 may.
 
-``--ranges``: the same of areas over a range of a rate, of scores with a correlation of 0.9.
 ``--sets``: each model has cases of its own, as in ``case=None``, and areas are compared by `gate`.
 
 With ``--write`` the rates go to ``docs/concepts/tests.md``, those at 0.05 only; else all are
@@ -28,16 +27,9 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm
 
-from polaroc.base.arrays import ARRAYS
 from polaroc.comparison.fitted import single_measure
-from polaroc.comparison.fitted_calls import (
-    FEWEST_IN_RANGE,
-    FittedPlan,
-    least_costs,
-    more_is_better,
-)
+from polaroc.comparison.fitted_calls import FittedPlan, least_costs, more_is_better
 from polaroc.comparison.verdict import decide
-from polaroc.measures.areas import auc_measure
 from polaroc.priors.grids import skew
 from polaroc.thresholds.named_rates import rate_at
 from polaroc.uncertainty.evidence import all_pairs
@@ -67,7 +59,6 @@ MEASURES = {
 COSTS = ("net_benefit", "expected_cost")
 OVER = (0.05, 0.20)
 MISSED = 0.1
-RANGES = ({"fpr": (0, 0.1)}, {"fpr": (0.05, 0.2)}, {"tpr": (0.8, 1)}, {"tpr": (0.5, 0.9)})
 SETS = ("auc", "auc, 10 % missed", "iauprec", "recall", "precision")
 
 
@@ -138,43 +129,6 @@ def of_calls(replicates: int, seed: int) -> Iterator[dict[str, object]]:
                 }  # fmt: skip
 
 
-def of_ranges(replicates: int, seed: int) -> Iterator[dict[str, object]]:
-    """A row per size and range."""
-    for sizes in SIZES:
-        for at in RANGES:
-            ((rate, (lo, hi)),) = at.items()
-            if sizes[rate == "fpr"] * (hi - lo) < FEWEST_IN_RANGE:
-                continue
-            rng = np.random.default_rng([seed, 8, *sizes])
-            part = auc_measure(**at, backend=ARRAYS)
-            found = {}
-            for kind, aucs in (("equal", AUCS[:1] * 2), ("worse", AUCS[::-1])):
-                true = area_over(at, aucs[0]) - area_over(at, aucs[1])
-                held, passed = [], []
-                for _ in range(replicates):
-                    scored = drawn(rng, sizes, 0.9, aucs)
-                    lead = all_pairs(of_test_set(scored, [part], unseen=True))
-                    ends = limits_of_calls(lead, 0.95)
-                    held.append(ends[0] <= true <= ends[1])
-                    passed.append(decide(*ends, abs(true), higher=True) == "pass")
-                found[kind] = (np.mean(held), np.mean(passed))
-            yield {
-                "range": f"{rate} {lo:g} to {hi:g}", "positives": sizes[0], "negatives": sizes[1],
-                "told apart if equal": 1 - found["equal"][0], "held": found["worse"][0],
-                "passed": found["worse"][1], "samples": replicates,
-            }  # fmt: skip
-
-
-def area_over(at, auc: float) -> float:
-    """The area of the population over a range of a rate."""
-    ((rate, (lo, hi)),) = at.items()
-    x = lo + (hi - lo) * (np.arange(4_000) + 0.5) / 4_000
-    distance = binormal.shift(auc)
-    if rate == "fpr":
-        return float((hi - lo) * norm.sf(norm.isf(x) - distance).mean())
-    return float((hi - lo) * norm.cdf(norm.isf(x) + distance).mean())
-
-
 def of_sets(replicates: int, seed: int) -> Iterator[dict[str, object]]:
     """How often `gate` passes a challenger that is worse by the margin, on cases of its own."""
     for sizes in SIZES:
@@ -239,17 +193,16 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sets", action="store_true")
-    parser.add_argument("--ranges", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    made = of_sets if options.sets else of_ranges if options.ranges else of_calls
+    made = of_sets if options.sets else of_calls
     rows = pl.DataFrame([*made(options.replicates, options.seed)])
     if not options.write:
         with pl.Config(tbl_rows=-1, tbl_cols=-1):
             print(rows)
         return
-    if options.sets or options.ranges:
-        write(f"paired-calls {'sets' if options.sets else 'ranges'}", rows)
+    if options.sets:
+        write("paired-calls sets", rows)
         return
     write("paired-calls", rows.drop("at_005").rename({"at_05": "told apart if equal"}))
 

@@ -72,7 +72,6 @@ MODES = {
     "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
     "compare, calls": (pr.compare, JUDGED, NAMES | CALLS),
-    "compare, a part of the curve": (pr.compare, ONE, NAMES | {"measure": "auc", "fpr": (0, 0.6)}),
     "compare, best thresholds": (
         pr.compare, ONE, NAMES | {"measure": "expected_cost", "prior": 0.2, "cost_fn": 3},
     ),
@@ -147,7 +146,7 @@ OTHER = {
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
-    "test_train_ratio": 0.1, "rates": "npv", "fpr": (0, 0.4), "tpr": (0.5, 1),
+    "test_train_ratio": 0.1, "rates": "npv",
     "thresholds": 7, "cost": 0.3, "every": "2i",
 
     "cluster": "patient", "weight": "w", "count": "w", "by": "part",
@@ -167,8 +166,6 @@ OTHER_OF = {
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
     ("compare, calls", "target"): "algorithm",
-    ("compare, a part of the curve", "target"): "algorithm",
-    ("compare, a part of the curve", "measure"): "brier",
     ("compare, best thresholds", "target"): "algorithm",
     ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
     **dict.fromkeys(

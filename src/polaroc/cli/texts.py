@@ -6,7 +6,6 @@ COST_FN, COST_FP = "Cost of a missed positive, > 0", "Cost of a false alarm, > 0
 OF_CALLS = ", for the measures expected_cost and net_benefit."
 OF_RULE = ", for the rules cost and posterior; for cost also the column of what each case costs."
 OR_COLUMN = ", for the measure expected_cost; or the column of what each case costs."
-RATES = "On one test set, for the measure auc: range of {} positive rates that the area is over."
 
 # By command and option, or by option for all commands that have no text of their own.
 TEXTS = {
@@ -18,8 +17,6 @@ TEXTS = {
     "guarded": "With --halves: the variance of a pair is that of overlapping training sets if that "
     "is greater.",
     "compare seed": "With --halves and three models or more: seed of the draws for the largest t.",
-    "fpr": RATES.format("false"),
-    "tpr": RATES.format("true"),
     "points": "File with the threshold of each model, set on other cases.",
     "tuning": "Predictions of the same models on other cases, on which thresholds are set.",
     "evaluate priors": "Prior at which AUPREC is taken, in (0, 1), or 'observed', each key's own.",

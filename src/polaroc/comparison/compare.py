@@ -58,8 +58,6 @@ def compare(
     points: Table | Numbers | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
-    fpr: tuple[float, float] | None = None,
-    tpr: tuple[float, float] | None = None,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     seed: int = 0,
@@ -104,9 +102,6 @@ def compare(
         `operating_points` or `apply_thresholds`, with one row for each model.
     cost_fn, cost_fp
         For "expected_cost" and "net_benefit": costs > 0 of a missed positive and of a false alarm.
-    fpr, tpr
-        For "auc" on one test set: the range (lo, hi) of false, or of true, positive rates over
-        which the area is taken, as in `auc`. The range has 5 negatives, or positives, or more.
     halves
         For "algorithm": the same in disjoint halves of the same cases, which tells the variance of
         the models' means: what `sklearn.half_split_predictions` gives, with the roles of
@@ -153,10 +148,10 @@ def compare(
     more (``just paired-calls``). At the best thresholds the cost is that on the hull of all
     cases, and the variance that of costs on hulls of other cases.
 
-    Over a range of a rate the variance has one case of each class more for each model, too, of the
-    largest influence seen (``just paired-calls --ranges``). So has that of the Brier score and the
-    log loss, of which few cases may be most: limits are Student's with (Σd²)²/Σd⁴ − 1 degrees of
-    freedom, d by how much each case moves the difference (``just calibration differences``).
+    The variance of the Brier score and the log loss, of which few cases may be most, has one case
+    of each class more for each model, too, of the largest influence seen; limits are Student's with
+    (Σd²)²/Σd⁴ − 1 degrees of freedom, d by how much each case moves the difference (``just
+    calibration differences``).
 
     Folds that are copies of others, such as those of a repeat with the same seed, are used once,
     and `warnings` says so: predictions with the same cases and scores; measures with the same
@@ -198,7 +193,6 @@ def compare(
     given = compared(cases)
     calls = FittedPlan.of(
         given, measure, points=points, prior=prior, over=over, cost_fn=cost_fn, cost_fp=cost_fp,
-        fpr=fpr, tpr=tpr,
     )  # fmt: skip
     if calls is None:
         refuse_places(measure, over, None)
@@ -249,9 +243,7 @@ def fitted_as_asked(cases: Cases[pl.DataFrame], asked: FittedPlan) -> tuple[Fitt
     refuse_places(measure, asked.over, asked.prior)
     at: Prior = "observed" if asked.prior is None else asked.prior
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
-    found = fitted(cases, measure, at, asked.over, part=asked.partial)
-    asked.check_range(found.cases.only.of_class)
-    return found, f"{asked.name}{at_prior}"
+    return fitted(cases, measure, at, asked.over), f"{measure}{at_prior}"
 
 
 def _target(given: Compared, target: Target | None) -> Target:

@@ -153,13 +153,9 @@ def fitted(
     prior: Prior,
     over: Over | None,
     measured: pl.DataFrame | None = None,
-    part: Measure | None = None,
 ) -> Fitted:
-    """The evidence of cases on one measure; `measured` where it and the AUC are known.
-
-    `part` is an area over a range of a rate, in place of the whole one.
-    """
-    measure = part or single_measure(name, prior, over, cases.score_prior)
+    """The evidence of cases on one measure; `measured` where it and the AUC are known."""
+    measure = single_measure(name, prior, over, cases.score_prior)
     read = read_cases(cases, DROP_ROWS)
     if measured is None:
         measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
@@ -175,9 +171,8 @@ def fitted(
         )
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
     doubts = (*doubted(cases), *noted_by_kind(noted.rows()), *below_chance(measured, name))
-    unseen = part is not None or measure.case_loss is not None
-    evidence = of_test_set(read.only, [measure], unseen=unseen)
-    return Fitted(read, name, evidence, doubts, measure if part is None else None)
+    evidence = of_test_set(read.only, [measure], unseen=measure.case_loss is not None)
+    return Fitted(read, name, evidence, doubts, measure)
 
 
 def single_measure(

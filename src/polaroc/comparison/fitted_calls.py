@@ -5,7 +5,6 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_factors, refuse_unused, unless
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
@@ -14,9 +13,7 @@ from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compared import Compared, doubted
 from polaroc.comparison.fitted import Fitted
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, check_choice
-from polaroc.measures.areas import auc_measure
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
-from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
@@ -45,8 +42,6 @@ OF_CALLS = (
 EQUAL_COSTS = "A miss counts as much as a false alarm: both cost 1."
 # The expected cost at the thresholds that cost least, among the rates of tests.
 SAME_SHARE = 1e-9
-# Cases in a range of a rate, below which limits of its area held too rarely.
-FEWEST_IN_RANGE = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +54,6 @@ class FittedPlan:
     over: Over | None = None
     cost_fn: float = 1
     cost_fp: float = 1
-    fpr: tuple[float, float] | None = None
-    tpr: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         named = f"measure is {self.measure!r}"
@@ -71,8 +64,6 @@ class FittedPlan:
                 cost_fn=unless(1, self.cost_fn), cost_fp=unless(1, self.cost_fp),
                 over=self.over if self.of_calls else None,
             )  # fmt: skip
-        if self.measure != "auc":
-            refuse_unused("for measure='auc'", named, fpr=self.fpr, tpr=self.tpr)
         if not self.of_calls:
             refuse_unused(
                 "for what thresholds call positive", named,
@@ -101,8 +92,8 @@ class FittedPlan:
         if given.on_cases:
             return cls(measure, **asked)
         costs: dict[str, Any] = {name: unless(1, asked[name]) for name in ("cost_fn", "cost_fp")}
-        others = {name: asked[name] for name in ("points", "fpr", "tpr")}
-        refuse_unused("for models on one test set", "there are folds", **others, **costs)
+        points = asked["points"]
+        refuse_unused("for models on one test set", "there are folds", points=points, **costs)
         return None
 
     @property
@@ -114,34 +105,6 @@ class FittedPlan:
     def has_equal_costs(self) -> bool:
         """Whether the measure is one of costs, and both are as nobody says."""
         return self.measure in OF_COSTS and self.cost_fn == self.cost_fp == 1
-
-    @property
-    def partial(self) -> Measure | None:
-        """The area over a range of a rate, where that is asked for."""
-        if self.fpr is None and self.tpr is None:
-            return None
-        return auc_measure(self.fpr, self.tpr, backend=ARRAYS)
-
-    def check_range(self, of_class: tuple[int, int]) -> None:
-        """Raise where the range of a rate has too few cases of its class."""
-        for given, option, count, kind in (
-            (self.tpr, "tpr", of_class[0], "positives"), (self.fpr, "fpr", of_class[1], "negatives")
-        ):  # fmt: skip
-            if given is not None and (given[1] - given[0]) * count < FEWEST_IN_RANGE:
-                raise InvalidArgument(
-                    f"the range of {option}, {given!r}, has {(given[1] - given[0]) * count:.2g} "
-                    f"{kind} of {count:,}, needed are {FEWEST_IN_RANGE}.",
-                    hint="take a wider range.",
-                )
-
-    @property
-    def name(self) -> str:
-        """The measure, with the range of a rate in words."""
-        if self.fpr is None and self.tpr is None:
-            return self.measure
-        lo, hi = self.fpr or self.tpr or (0, 1)
-        rate = "false" if self.fpr else "true"
-        return f"{self.measure} over {rate} positive rates from {lo:g} to {hi:g}"
 
     @property
     def place(self) -> str:

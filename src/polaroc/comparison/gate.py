@@ -94,8 +94,6 @@ def gate(
     points: Table | Numbers | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
-    fpr: tuple[float, float] | None = None,
-    tpr: tuple[float, float] | None = None,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     **columns: Unpack[Columns],
@@ -127,8 +125,6 @@ def gate(
         `margin`, a pass has the probability (1 − `level`)/2.
     points, cost_fn, cost_fp
         For rates and costs of calls, as in `compare`.
-    fpr, tpr
-        For "auc", as in `compare`.
     halves, guarded
         For folds, as in `compare`.
 
@@ -218,7 +214,7 @@ def gate(
     own_over = over if needs_range(measure) or measure not in CATALOG else None
     asked = FittedPlan.of(
         given, measure, points=points, prior=prior, over=own_over, cost_fn=cost_fn,
-        cost_fp=cost_fp, fpr=fpr, tpr=tpr,
+        cost_fp=cost_fp,
     )  # fmt: skip
     if asked is not None:
         refuse_unused(
@@ -288,7 +284,6 @@ def _in_words(
     measure: str, prior: Prior | None, over: Over | str | None, asked: FittedPlan | None
 ) -> str:
     """The measure, and where it is taken."""
-    name = label(measure) if asked is None else asked.name.replace(measure, label(measure), 1)
     if asked is not None and asked.of_calls:
         place = asked.place
     elif isinstance(prior, str):
@@ -296,7 +291,7 @@ def _in_words(
     else:
         over = over if needs_range(measure) else None
         place = describe_priors(over, [] if prior is None else [prior])
-    return f"{name} {place}".rstrip()
+    return f"{label(measure)} {place}".rstrip()
 
 
 class Lead(NamedTuple):

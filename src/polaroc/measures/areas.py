@@ -14,7 +14,7 @@ from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import segments_in
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures.gradients import area_gradient, auc_gradient, below_gradient, beside_gradient
+from polaroc.measures.gradients import area_gradient, auc_gradient
 from polaroc.measures.spec import Measure, MeasureDefinition, at_priors, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
 from polaroc.priors.chebyshev import condensed, shared_nodes
@@ -267,7 +267,7 @@ def partial_auc(
     scaled = (1 + (area.estimate - chance) / (perfect - chance)) / 2
     warning = ~above, "below the diagonal, where McClish's scale has no meaning"
     estimate = backend.where(above, scaled)
-    return replace(area, estimate=estimate, warnings=(warning,), gradient_terms=())
+    return replace(area, estimate=estimate, warnings=(warning,))
 
 
 def _below(lo: float, hi: float, backend: Backend) -> Measure:
@@ -279,9 +279,8 @@ def _below(lo: float, hi: float, backend: Backend) -> Measure:
     moves = (last > first) & (df > 0)
     inner = backend.where(moves, (last - first) * height / 2, 0.0)
     # Level runs of negatives lie between the segments: their area telescopes.
-    gradient = partial(below_gradient, lo=lo, hi=hi)
     summed = inner + t0 * first - t1 * last
-    area = total("auc", summed, backend, label=f"auc_below_{lo}_{hi}", gradient=gradient)
+    area = total("auc", summed, backend, label=f"auc_below_{lo}_{hi}")
     return replace(area, estimate=area.estimate + hi)
 
 
@@ -290,9 +289,8 @@ def _beside(lo: float, hi: float, backend: Backend) -> Measure:
     (t0, f0), (t1, _), (dt, df) = segments_in(backend).segment
     first, last = backend.clip(t0, lo, hi), backend.clip(t1, lo, hi)
     width = 2 * f0 + (first + last - 2 * t0) * df / dt
-    gradient = partial(beside_gradient, lo=lo, hi=hi)
     summed = (last - first) * (1 - width / 2)
-    return total("auc", summed, backend, label=f"auc_beside_{lo}_{hi}", gradient=gradient)
+    return total("auc", summed, backend, label=f"auc_beside_{lo}_{hi}")
 
 
 def rate_range(given: object) -> tuple[float, float]:

@@ -27,41 +27,6 @@ def auc_gradient(segments: Segments) -> Gradient:
     return Gradient(np.zeros_like(dt), -dt, by_dt, -dt / 2, dt * by_dt)
 
 
-def below_gradient(segments: Segments, lo: float, hi: float) -> Gradient:
-    """Gradient of ∫ t df over a range of f: of Δt times what of the range lies right of it."""
-    f0, dt, df = segments.f0, segments.dt, segments.df
-    first, last = _within(f0, df, lo, hi)
-    inside = last - first
-    # Where f is below the range, all of it lies to the right, where it is above, nothing does.
-    right = (hi - lo) * first + inside * (hi - f0 - df * (first + last) / 2)
-    zero = np.zeros_like(dt)
-    return Gradient(zero, -dt * inside, right, -dt * inside * (first + last) / 2)
-
-
-def beside_gradient(segments: Segments, lo: float, hi: float) -> Gradient:
-    """Gradient of ∫ (1 − f) dt over a range of t, whose ends may cut a segment."""
-    t0, dt, df = segments.t0, segments.dt, segments.df
-    first, last = _within(t0, dt, lo, hi)
-    inside, middle = last - first, (first + last) / 2
-    by_t0 = np.zeros_like(dt)
-    by_dt = inside * (1 - segments.f0 - df * middle)
-    for end, at, sign in ((lo, first, 1), (hi, last, -1)):
-        if 0 < end < 1:
-            cut = np.where((t0 < end) & (end <= segments.t1), sign, 0) * (1 - segments.f0 - df * at)
-            by_t0 += cut
-            by_dt += at * cut
-    return Gradient(by_t0, -dt * inside, by_dt, -dt * inside * middle)
-
-
-def _within(start: "Array", length: "Array", lo: float, hi: float) -> "tuple[Array, Array]":
-    """From which to which share of its length a segment is in a range, with its lower end."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        first, last = (np.clip((end - start) / length, 0, 1) for end in (lo, hi))
-    level = length == 0
-    first[level], last[level] = start[level] < lo, start[level] < hi
-    return first, last
-
-
 def area_gradient(
     segments: Segments, nodes: Sequence[Node], interpolation: Interpolation
 ) -> Gradient:

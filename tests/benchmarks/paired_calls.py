@@ -11,8 +11,6 @@ worse
     The challenger has 0.85: how often 95 % limits of the difference hold the truth, and how often
     `gate` passes it where the margin is just the true difference, of which 0.025 may.
 
-``--sets``: each model has cases of its own, as in ``case=None``, and areas are compared by `gate`.
-
 With ``--write`` the rates go to ``docs/concepts/tests.md``, those at 0.05 only; else all are
 printed.
 """
@@ -27,7 +25,6 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm
 
-from polaroc.comparison.fitted import single_measure
 from polaroc.comparison.fitted_calls import FittedPlan, least_costs, more_is_better
 from polaroc.comparison.verdict import decide
 from polaroc.priors.grids import skew
@@ -35,12 +32,9 @@ from polaroc.thresholds.named_rates import rate_at
 from polaroc.uncertainty.evidence import all_pairs
 from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.small_samples import (
-    bias_of_few_negatives,
-    difference_limits,
     limits_of_calls,
-    why_no_promise,
 )
-from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
+from polaroc.uncertainty.test_sets import of_thresholds
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "support"))
@@ -57,9 +51,6 @@ MEASURES = {
     "expected_cost": 1.5, "best": None,
 }  # fmt: skip
 COSTS = ("net_benefit", "expected_cost")
-OVER = (0.05, 0.20)
-MISSED = 0.1
-SETS = ("auc", "auc, 10 % missed", "iauprec", "recall", "precision")
 
 
 def rate_of(measure):
@@ -76,16 +67,16 @@ def truth_of(measure: str, auc: float) -> float:
     return float(rate_of(measure)(norm.sf(at - distance), norm.sf(at)))
 
 
-def drawn(rng, sizes, correlation: float, aucs, *, paired=True) -> ScoredCases:
-    """One test set; with cases of their own for each model where they are not paired."""
+def drawn(rng, sizes, correlation: float, aucs) -> ScoredCases:
+    """One test set."""
     truth = np.arange(sum(sizes)) < sizes[0]
     shared = rng.normal(size=truth.size)
     scores = []
     for auc in aucs:
         own = rng.normal(size=truth.size)
-        noise = correlation**0.5 * shared + (1 - correlation) ** 0.5 * own if paired else own
+        noise = correlation**0.5 * shared + (1 - correlation) ** 0.5 * own
         scores.append(noise + binormal.shift(auc) * truth)
-    return ScoredCases((), [0, 1], scores, [truth, truth], None, paired)
+    return ScoredCases((), [0, 1], scores, [truth, truth], None, paired=True)
 
 
 def evidence_of(scored: ScoredCases, measure: str):
@@ -129,50 +120,6 @@ def of_calls(replicates: int, seed: int) -> Iterator[dict[str, object]]:
                 }  # fmt: skip
 
 
-def of_sets(replicates: int, seed: int) -> Iterator[dict[str, object]]:
-    """How often `gate` passes a challenger that is worse by the margin, on cases of its own."""
-    for sizes in SIZES:
-        for kind in SETS:
-            measure, missed = (kind.split(",")[0], MISSED if "," in kind else 0.0)
-            rng = np.random.default_rng([seed, 7, *sizes])
-            if measure in MEASURES:
-                areas = [truth_of(measure, auc) for auc in AUCS]
-            else:
-                areas = [area_of(measure, auc) for auc in AUCS]
-            if missed:
-                # The others of the challenger are as good as the champion's.
-                areas[1] = (1 - missed) * AUCS[0] + missed * 0.5
-            found = []
-            for _ in range(replicates):
-                scored = drawn(rng, sizes, 0.0, [AUCS[0] if missed else AUCS[1], AUCS[0]],
-                               paired=False)  # fmt: skip
-                if missed:
-                    hidden = scored.truths[0] & (rng.random(sum(sizes)) < missed)
-                    scored.scores[0][hidden] -= binormal.shift(AUCS[0])
-                ends = limits_of_sets(scored, measure)
-                found.append(decide(*ends, areas[0] - areas[1], higher=True))
-            shares = {name: found.count(name) / replicates for name in ("pass", "fail")}
-            yield {
-                "measure": kind, "positives": sizes[0], "negatives": sizes[1],
-                "margin": areas[0] - areas[1], **shares, "samples": replicates,
-            }  # fmt: skip
-
-
-def area_of(measure: str, auc: float) -> float:
-    return auc if measure == "auc" else binormal.iauprec(OVER, auc)
-
-
-def limits_of_sets(scored: ScoredCases, measure: str):
-    """Those of `gate`; none, so that it is undecided, where it gives none."""
-    if measure in MEASURES:
-        return limits_of_calls(all_pairs(evidence_of(scored, measure)), 0.95)
-    one = single_measure(measure, "observed", OVER)
-    if why_no_promise(one, *scored.of_class) is not None:
-        return None, None
-    bias = bias_of_few_negatives(scored, one, (0, 1))
-    return difference_limits(of_test_set(scored, [one]), (0, 1), 0.95, measure, bias=bias)
-
-
 def write(name: str, rows: pl.DataFrame) -> None:
     """Put a table between its marks on the page."""
     lines = [f"| {' | '.join(rows.columns)} |", f"| {' | '.join('---' for _ in rows.columns)} |"]
@@ -192,17 +139,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replicates", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sets", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    made = of_sets if options.sets else of_calls
-    rows = pl.DataFrame([*made(options.replicates, options.seed)])
+    rows = pl.DataFrame([*of_calls(options.replicates, options.seed)])
     if not options.write:
         with pl.Config(tbl_rows=-1, tbl_cols=-1):
             print(rows)
-        return
-    if options.sets:
-        write("paired-calls sets", rows)
         return
     write("paired-calls", rows.drop("at_005").rename({"at_05": "told apart if equal"}))
 

@@ -267,7 +267,7 @@ def test_models_are_paired_on_the_cases_that_all_of_them_scored(name, is_long):
         lambda table, **named: pr.choose(table, over=(0.05, 0.2), measure="expected_cost",
                                          tuning=table, **named),
         lambda table, **named: pr.compare(table, "auc", target="trained", **named),
-        lambda table, **named: pr.delong(table, case=None, **named),
+        lambda table, **named: pr.delong(table, **named),
     ],
 )  # fmt: skip
 def test_one_model_is_no_comparison(call):

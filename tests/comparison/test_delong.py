@@ -53,19 +53,15 @@ def of(model: str) -> pl.DataFrame:
 # --- DeLong --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_delong_is_its_definition_by_placements(paired):
-    found = pr.delong(TABLE.sample(fraction=1, shuffle=True, seed=1), **ASKED, fold=None,
-                      case="id" if paired else None)  # fmt: skip
+def test_delong_is_its_definition_by_placements():
+    found = pr.delong(TABLE.sample(fraction=1, shuffle=True, seed=1), **ASKED, fold=None)
     assert found.columns == ["model_a", "model_b", *NUMBERS, "note"]
     assert found.select("model_a", "model_b").rows() == list(combinations("ABC", 2))
     for a, b, *numbers in found.drop("note").iter_rows():
         placed = [oracles.delong_placements(of(model)) for model in (a, b)]
         difference = placed[0][0].mean() - placed[1][0].mean()
         variance = sum(
-            (np.var(own - other, ddof=1) if paired else own.var(ddof=1) + other.var(ddof=1))
-            / own.size
-            for own, other in zip(*placed, strict=True)
+            np.var(own - other, ddof=1) / own.size for own, other in zip(*placed, strict=True)
         )
         error = np.sqrt(variance)
         low, high = stats.norm.interval(0.95, difference, error)
@@ -223,12 +219,14 @@ def test_arguments_out_of_range_are_refused(arguments, message):
     assert "Hint:" in str(caught.value)
 
 
-def test_without_a_word_on_cases_nothing_is_paired():
+def test_models_are_compared_on_the_same_cases():
     unnamed = TABLE.rename({"id": "number"})
-    with pytest.raises(InvalidArgument, match=r"(?s)which rows are the same case.*case=None"):
-        pr.delong(unnamed, **ASKED)
-    own = pr.delong(unnamed, **ASKED, case=None)
-    assert_frame_equal(own, pr.delong(TABLE, **ASKED, case=None))
+    for asked in ({}, {"case": None}):
+        with pytest.raises(InvalidArgument, match=r"(?s)which rows are the same case.*case='id'"):
+            pr.delong(unnamed, **ASKED, **asked)
+    others = TABLE.filter((pl.col("model") != "A") | (pl.col("id") != TABLE["id"][0]))
+    with pytest.raises(InvalidPredictions, match=r"(?s)lack a score by some model.*nulls='drop'"):
+        pr.delong(others, **ASKED)
 
 
 def test_one_model_is_none_to_compare():

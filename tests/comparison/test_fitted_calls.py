@@ -137,22 +137,6 @@ def test_cases_at_a_threshold_are_called_by_its_share():
     assert found == pytest.approx(judged)
 
 
-def test_test_sets_of_their_own_add_their_variances():
-    table = pl.concat(
-        [
-            TABLE.select("truth", score="a", site=pl.lit("x")),
-            drawn(40, 160, 5).select("truth", score="a", site=pl.lit("y")),
-        ]
-    )
-    roles = {"truth": "truth", "score": "score", "model": "site", "case": None}
-    found = pr.compare(table, "recall", points=0.8, **roles)
-    errors = found.letters["sd"].to_numpy()
-    assert found.pairs["std_error"].item() == pytest.approx((errors**2).sum() ** 0.5)
-    with pytest.raises(InvalidArgument, match=r"from 0\.2 to 0\.3 positives among their cases"):
-        pr.compare(table, "precision", points=0.8, **roles)
-    assert pr.compare(table, "precision", points=0.8, prior=0.1, **roles).pairs.height == 1
-
-
 @pytest.mark.parametrize("asked", [{"over": (0.05, 0.2), "cost_fn": 8}, {"prior": 0.3}])
 def test_at_the_best_thresholds_costs_are_those_of_expected_cost(asked):
     found = compared(measure="expected_cost", points=None, **asked)

@@ -240,29 +240,6 @@ def placements_by_case(rows):
     return ((row.case, value) for row, value in role_tables.placements(rows))
 
 
-@counted
-def test_a_gate_of_two_test_sets(weighting):
-    for seed in range(COUNT):
-        table = role_tables.table(SEED + seed, weighting, size=160)
-        rows = table.by("model")
-        for measure in ("auc", "auprec"):
-            asked = {} if measure == "auc" else {"prior": PRIOR}
-            found = pr.gate(table.frame, **table.roles(), case=None, champion="A", challenger="B",
-                            measure=measure, **asked)  # fmt: skip
-            if measure == "auc":
-                new, old = (role_tables.auc(rows[one]) for one in ("B", "A"))
-                errors = [
-                    role_tables.standard_error(role_tables.placements(rows[one])) for one in "AB"
-                ]
-                # A few more cases of either class are in it.
-                least = stats.norm.ppf(0.975) * np.hypot(*errors)
-                assert found.upper >= found.difference >= found.lower
-                assert found.upper - found.lower >= 2 * least * 0.99
-            else:
-                new, old = (role_tables.auprec(rows[one], PRIOR) for one in ("B", "A"))
-            assert found.difference == pytest.approx(new - old)
-
-
 @weighted
 def test_positives_beside_those_that_scores_expect(weighting):
     for table in TABLES[weighting]:

@@ -51,8 +51,7 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
     cases
         One row per case and model, or per case with one column of scores per model: the
         result of `cases`, or any table that it takes. A case must have one row per model, with
-        one truth; in a table with one column of scores per model each row is a case. With
-        ``case=None`` every model has a test set of its own, independent of the others.
+        one truth; in a table with one column of scores per model each row is a case.
         Each fold, and each value of `by`, is tested alone. With `cluster`, cases of one cluster
         are not taken for independent.
     **columns

@@ -104,9 +104,8 @@ def gate(
     ----------
     cases
         Predictions of two or more models, as for `compare`: of fitted models on one test set, with
-        `case`, or of models fitted anew for each fold; with ``case=None`` each model has a test
-        set of its own, such as those of two sites or two periods. Or the tidy measures of such
-        folds, as `evaluate` gives them. A lazy frame is collected.
+        `case`, or of models fitted anew for each fold. Or the tidy measures of such folds, as
+        `evaluate` gives them. A lazy frame is collected.
     **columns
     champion, challenger
         The two models, by their values in the column of the models; other models are
@@ -163,9 +162,6 @@ def gate(
     this likelihood widens the interval, too. Each positive then counts once, by its mean over the
     folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not known, do not
     tell how many positives there are: the verdict is then "undecided".
-
-    With two test sets the variances are added. Each set has its own cases of the largest influence,
-    and its own positive that is not seen (``just paired-calls --sets``).
 
     With `cluster`, clusters take the place of cases: the influences of the cases of a class are
     summed within each (Obuchowski 1997). Two crossed clusterings are treated as in `delong`.
@@ -352,12 +348,8 @@ def _on_cases(
         ON_CASES.format(evidence.about),
     )  # fmt: skip
     estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
-    on = f"{scored.size:,} cases"
-    if not scored.paired:
-        own, other = (scored.scores[place].size for place in (first, second))
-        on = f"{own:,} and {other:,} cases"
     return Lead(
-        difference, lower, upper, estimates, on, warnings, limits, moved,
+        difference, lower, upper, estimates, f"{scored.size:,} cases", warnings, limits, moved,
         scored.of_class,
     )  # fmt: skip
 

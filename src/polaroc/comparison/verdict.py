@@ -158,5 +158,4 @@ def more_cases(limits: Limits, margin: float, moved: Moved | None, *, higher: bo
         return WOULD_DO.format(f"{rounded_up(10 * most) / 10:g} times as many cases")
     counts = [f"{rounded_up(most * count):,}" for count in moved.counts]
     of = "" if moved.units == CASES else f" {moved.units} with"
-    each = " of each model" if moved.alone else ""
-    return WOULD_DO.format(f"{counts[0]}{of} positives and {counts[1]}{of} negatives{each}")
+    return WOULD_DO.format(f"{counts[0]}{of} positives and {counts[1]}{of} negatives")

@@ -48,11 +48,8 @@ class Moved(NamedTuple):
     counts: tuple[int, ...]  # of units that a part has, of crossed clusterings of the one with less
     joint: tuple["Factor", ...] = ()  # of each clustering, whose parts have the same units in order
     units: str = CASES
-    # The counts of each model, where it has units of its own; `counts` are then the least.
-    alone: tuple[tuple[int, ...], ...] = ()
-    # How much of all positives each unit has that has some, by model where these have units of
-    # their own; none where each has as much.
-    shares: "tuple[Array, ...]" = ()
+    # How much of all positives each unit has that has some; None where each has as much.
+    shares: "Array | None" = None
 
     def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "list[Array]":
         """The covariance of two sums of influences by each clustering, for each row of them."""

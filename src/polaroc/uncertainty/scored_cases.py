@@ -141,17 +141,13 @@ def read_cases(
     """Cases of each test set, read once; raise where models did not score the same ones.
 
     Test sets are the values of `by` and folds. In a wide table each row is a case where no column
-    tells them apart. Models that are `unpaired` have test sets of their own.
+    tells them apart. Models that are `unpaired` are read as if each had a test set of its own.
     """
     model, case = model_column(cases), cases.case
-    if case is None and not (unpaired or cases.scores or "case" in cases.absent):
+    if case is None and not (unpaired or cases.scores):
         raise InvalidArgument(
             "nothing tells which rows are the same case, by which models are compared.",
-            hint=Hint(
-                "name its column, {case}; case=None says that every model has a test set of its "
-                "own.",
-                case="id",
-            ),
+            hint=Hint("name its column, {case}.", case="id"),
         )
     if cases.scores and case is None and not unpaired:
         table, case = with_row_cases(cases.table)
@@ -447,11 +443,15 @@ def refuse_lacking(rows: pl.DataFrame, blocks: Sequence[str], model: str, case: 
     counts = rows.group_by(key).agg(models.alias("found"))
     wanted = rows.group_by(blocks).agg(models) if blocks else rows.select(models)
     counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")
-    _refuse(counts.filter(pl.col("found") < pl.col("models")), key,
-            "cases lack a score by some model",
-            Hint("compare the cases that all models scored, {nulls}, or say case=None for "
-                 "independent test sets.", nulls="drop"),
-            )  # fmt: skip
+    hint = Hint("compare the models on the cases that all of them scored, {nulls}.", nulls="drop")
+    if not share_cases(rows, key, model):
+        hint = Hint(
+            "no case is scored by two models: name the column that tells which rows are the same "
+            "case, {case}.",
+            case="id",
+        )
+    few = counts.filter(pl.col("found") < pl.col("models"))
+    _refuse(few, key, "cases lack a score by some model", hint)
 
 
 def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:

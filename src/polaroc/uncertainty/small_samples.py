@@ -122,11 +122,8 @@ def bias_of_few_negatives(cases: ScoredCases, measure: Measure, pair: tuple[int,
     """
     if _negatives_needed(measure, *cases.of_class, MAX_BIAS) <= cases.of_class[1]:
         return 0.0
-    changes = [
-        change for own in ([pair] if cases.paired else [pair[:1], pair[1:]])
-        for change in _changes(cases.of(own), measure)
-    ]  # fmt: skip
-    return TIMES_CHANGE * abs(float(changes[0] - changes[1]))
+    first, second = _changes(cases.of(pair), measure)
+    return TIMES_CHANGE * abs(float(first - second))
 
 
 def bias_on_folds(
@@ -192,15 +189,10 @@ def _std_error(moved: Moved, pair: tuple[int, int], measure: str, copies: float)
     pseudo = PSEUDO.get(measure, MAX_PSEUDO)
     apart = moved.apart(*pair)
     total = float(moved.variance(apart)) / copies
-    # Each of two test sets has its own.
-    sets = [(apart, moved.counts)]
-    if moved.alone:
-        sets = [([part[0, one] for part in moved.parts], moved.alone[one]) for one in pair]
-    for parts, counts in sets:
-        for place, count in enumerate(counts):
-            # The one of two crossed clusterings whose units move it more.
-            largest = max(float(abs(own).max()) for own in parts[place :: len(counts)])
-            total += pseudo * (max(largest, least / count) / copies) ** 2
+    for place, count in enumerate(moved.counts):
+        # The one of two crossed clusterings whose units move it more.
+        largest = max(float(abs(own).max()) for own in apart[place :: len(moved.counts)])
+        total += pseudo * (max(largest, least / count) / copies) ** 2
     return sqrt(total)
 
 

@@ -20,7 +20,6 @@ from polaroc.uncertainty.evidence import (
     NOTHING,
     UNRELATED,
     Evidence,
-    Factor,
     Moved,
 )
 from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
@@ -204,12 +203,13 @@ def of_influences(
     in_clusters, unequal = cases.share_clusters, cases.unequal_weights
     clusters, weights = (in_clusters and cases.clusters) or nothing, unequal or nothing
     estimates = np.stack([one.estimates for one in influences], axis=1)
+    moved = None
     if cases.paired:
         both = [np.stack(own, axis=1) for own in zip(*(one[1:] for one in influences), strict=True)]
-        groups = [moved_by_units(both, cases.truths[0], clusters[0], weights[0])]
+        moved = moved_by_units(both, cases.truths[0], clusters[0], weights[0])
         if unseen is not None:
-            groups = [_with_unseen(groups[0], unseen)]
-        covariance = groups[0].covariance()
+            moved = _with_unseen(moved, unseen)
+        covariance, counts = moved.covariance(), moved.counts
     else:
         groups = [
             moved_by_units([own[:, None] for own in one[1:]], truth, cluster, weight)
@@ -217,16 +217,11 @@ def of_influences(
                 influences, cases.truths, clusters, weights, strict=True
             )
         ]
-        if unseen is not None:
-            groups = [
-                _with_unseen(group, own[None]) for group, own in zip(groups, unseen, strict=True)
-            ]
         covariance = np.zeros((len(estimates), len(influences), len(influences)))
         for place, group in enumerate(groups):
             covariance[:, place, place] = group.covariance()[:, 0, 0]
-        if len(groups) == 2:
-            groups = [_side_by_side(groups)]
-    fewest = min(min(group.counts) for group in groups)
+        counts = tuple(count for group in groups for count in group.counts)
+    fewest = min(counts)
     of, least = ("clusters", FEWEST_CLUSTERS) if in_clusters else ("cases", 2)
     if fewest < least:
         covariance *= np.nan
@@ -237,7 +232,7 @@ def of_influences(
         fewest - 1.0 if in_clusters or unequal is not None else inf,
         f"{about}, {CLUSTERS if in_clusters else INDEPENDENT}",
         () if cases.paired else (UNRELATED,),
-        groups[0] if len(groups) == 1 and fewest >= least else None,
+        moved if fewest >= least else None,
         is_bound=not cases.paired,
     )
     if evidence.is_known:
@@ -248,35 +243,6 @@ def of_influences(
     elif np.isnan(covariance).any():
         alike = UNKNOWN
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
-
-
-def _side_by_side(groups: Sequence[Moved]) -> Moved:
-    """What the units of test sets move that have none in common, each the model of its own set."""
-    sizes = [[part.shape[-1] for part in group.parts] for group in groups]
-
-    def of_units(factors: "Sequence[Factor]", place: int) -> "Array":
-        pairs = zip(factors, sizes, strict=True)
-        return np.concatenate([np.full(own[place], factor) for factor, own in pairs])
-
-    parts = []
-    for place, own in enumerate(zip(*(group.parts for group in groups), strict=True)):
-        part = np.zeros((len(own[0]), len(groups), sum(size[place] for size in sizes)))
-        start = 0
-        for model, one in enumerate(own):
-            part[:, model, start : start + one.shape[-1]] = one[:, 0]
-            start += one.shape[-1]
-        parts.append(part)
-    factors = zip(*(group.factors for group in groups), strict=True)
-    joint = zip(*(group.joint for group in groups), strict=True)
-    return Moved(
-        tuple(parts),
-        tuple(of_units(own, place) for place, own in enumerate(factors)),
-        tuple(min(own) for own in zip(*(group.counts for group in groups), strict=True)),
-        tuple(of_units(own, 2 * place) for place, own in enumerate(joint)),
-        groups[0].units,
-        tuple(group.counts for group in groups),
-        tuple(share for group in groups for share in group.shares),
-    )
 
 
 def _with_unseen(moved: Moved, influence: "Array") -> Moved:
@@ -312,7 +278,7 @@ def moved_by_units(
         if weights is not None:
             counts = tuple(equal_units(own) for own in shares)
         factors = tuple(_factor(n) for n in counts)
-        return Moved(parts, factors, counts, shares=() if weights is None else (shares[0],))
+        return Moved(parts, factors, counts, shares=None if weights is None else shares[0])
     found = [_by_clusters(parts, truth, own, shares if weights is not None else None)
              for own in clusters]  # fmt: skip
     return Moved(
@@ -321,7 +287,7 @@ def moved_by_units(
         tuple(min(own) for own in zip(*(one.counts for one in found), strict=True)),
         tuple(joint for one in found for joint in one.joint),
         "clusters",
-        shares=max((one.shares for one in found), key=lambda one: one[0].max(initial=0)),
+        shares=max((one.shares for one in found), key=lambda own: own.max(initial=0)),
     )
 
 
@@ -341,7 +307,7 @@ def _by_clusters(
     counts = tuple(len(own) if shares is None else equal_units(own) for own in sizes)
     whole = int(np.count_nonzero(np.bincount(clusters)))
     factors = tuple(_factor(n) for n in counts)
-    return Moved(sums, factors, counts, (_factor(whole),), shares=(sizes[0] / sizes[0].sum(),))
+    return Moved(sums, factors, counts, (_factor(whole),), shares=sizes[0] / sizes[0].sum())
 
 
 def _factor(units: int) -> float:

@@ -30,15 +30,11 @@ def least_with_unseen(
     own = sum(variances[at : at + 2])
     # What the classes share in a unit, or a second clustering adds.
     more = max(1.0, float(moved.variance(apart)) / own) if own > 0 else 1.0
-    part, positives, place = apart[at], moved.counts[0], 0
-    if moved.alone:
-        # Positives of the other model are to it as the negatives are.
-        part, positives, place = moved.parts[at][0, pair[0]], moved.alone[pair[0]][0], pair[0]
+    part, positives = apart[at], moved.counts[0]
     # Numbers of clusters have gaps.
-    size = max(int(np.count_nonzero(part)), positives)
-    if moved.units == CASES and not moved.alone:
-        size = len(part)
-    equal = equal_positives(moved.shares[place], level) if moved.shares else positives
+    is_of_cases = moved.units == CASES
+    size = len(part) if is_of_cases else max(int(np.count_nonzero(part)), positives)
+    equal = positives if moved.shares is None else equal_positives(moved.shares, level)
     said = Positives.of(part, size, equal, lead)
     return said.least(level, own - float(np.sum(moved.factors[at] * part**2)), copies, more)
 

@@ -132,10 +132,6 @@ test-rates *ARGS:
 gate *ARGS:
     python tests/benchmarks/gate_rates.py {{ARGS}}
 
-# How often tests and limits of two models by their calls are right: `--write` takes about 6 minutes.
-paired-calls *ARGS:
-    python tests/benchmarks/paired_calls.py {{ARGS}}
-
 # The same with few cases, beside other intervals that were tried: about 3 minutes.
 gate-small *ARGS:
     python tests/benchmarks/gate_small.py {{ARGS}}

@@ -260,29 +260,6 @@ def test_gate(tmp_path, name, options, arguments):
     assert_as_in_python(result, lambda: pr.gate(table, **roles, **named, **arguments), names)
 
 
-@pytest.mark.parametrize("command", ["compare", "gate"])
-@pytest.mark.parametrize(
-    ("options", "asked"),
-    [
-        (["--measure", "precision", "--prior", 0.1], {"measure": "precision", "prior": 0.1}),
-        (
-            ["--measure", "expected_cost", "--cost-fn", 5, *RANGE],
-            {"measure": "expected_cost", "cost_fn": 5} | OVER,
-        ),
-    ],
-)
-def test_calls_at_thresholds(tmp_path, command, options, asked):
-    table, roles = TABLES["wide"]
-    if command == "gate":
-        asked = asked | {"champion": "a", "challenger": "second"}
-        options = [*options, "--champion", "a", "--challenger", "second"]
-    names = ["difference", "lower", "upper"] if command == "gate" else ["pairs", "letters"]
-    result = run(command, table, roles, tmp_path, *options, "--threshold", 0.3)
-    assert_as_in_python(
-        result, lambda: getattr(pr, command)(table, **roles, **asked, points=0.3), names
-    )
-
-
 @pytest.mark.parametrize("command", ["compare", "choose", "gate"])
 def test_measures(tmp_path, command):
     measures = pr.evaluate(NAMED, **TABLES["named"][1], priors=[0.05, 0.1, 0.2], **OVER)

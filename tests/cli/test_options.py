@@ -416,11 +416,8 @@ TWO_MODELS = "a.parquet --champion A --challenger B --case case"
 @pytest.mark.parametrize(
     ("call", "used"),
     [
-        (f"gate {TWO_MODELS} --measure recall --threshold 0.5", ""),
-        (f"gate {TWO_MODELS} --measure expected_cost --threshold 0.5", "--over --cost-fn"),
-        ("compare a.parquet --case case --measure recall --threshold 0.5", ""),
+        (f"gate {TWO_MODELS} --measure iauprec", "--over"),
         ("compare a.parquet --case case --measure auc", ""),
-        ("compare a.parquet --case case --measure expected_cost --prior 0.1", "--cost-fn"),
         ("compare a.parquet --case case --measure iauprec", "--over"),
         ("threshold one.parquet --prior 0.1", "--cost-fn"),
         ("threshold one.parquet", "--over --cost-fn"),

@@ -59,7 +59,6 @@ ON_FOLDS = NAMES | {"fold": "f", "test_train_ratio": 1 / 3}
 IN_HALVES = {"halves": in_halves(6)}
 AMOUNTS = {"cost_fn": pl.col("number") % 9 + 1, "cost_fp": 2}
 COSTS = {"measure": "expected_cost", "tuning": TUNING, "over": OVER, "cost_fn": 3}
-CALLS = {"measure": "expected_cost", "points": 0.5, "prior": 0.2, "cost_fn": 3}
 
 # What is asked of each function, with the least that it needs.
 MODES = {
@@ -71,10 +70,6 @@ MODES = {
     "intervals": (pr.intervals, CURVES, {"over": OVER}),
     "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
-    "compare, calls": (pr.compare, JUDGED, NAMES | CALLS),
-    "compare, best thresholds": (
-        pr.compare, ONE, NAMES | {"measure": "expected_cost", "prior": 0.2, "cost_fn": 3},
-    ),
     "compare, folds": (pr.compare, FOLDS, ON_FOLDS | {"measure": "auprec", "prior": 0.2}),
     "compare, halves": (
         pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | IN_HALVES,
@@ -102,7 +97,6 @@ MODES = {
     ),
     "choose, an estimate": (pr.choose, ONE, NAMES | {"over": ESTIMATE}),
     "gate, one test set": (pr.gate, ONE, NAMES | TWO | {"measure": "brier", "prior": 0.2}),
-    "gate, calls": (pr.gate, JUDGED, NAMES | TWO | CALLS),
     "gate, folds": (pr.gate, FOLDS, ON_FOLDS | TWO | {"measure": "auprec", "prior": 0.2}),
     "gate, halves": (
         pr.gate, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | TWO | IN_HALVES,
@@ -165,8 +159,6 @@ OTHER_OF = {
     ("choose, amounts", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
-    ("compare, calls", "target"): "algorithm",
-    ("compare, best thresholds", "target"): "algorithm",
     ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
     **dict.fromkeys(
         ((f"{name}, halves", "halves") for name in ("compare", "choose", "gate")), in_halves(3)

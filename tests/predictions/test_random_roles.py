@@ -193,27 +193,6 @@ def test_cheapest_thresholds(path, weighting):
                 assert of_calls(rows, own, prior, **COSTS)["cost"] == pytest.approx(least)
 
 
-CALLS = ["recall", "specificity", "precision", "npv", "net_benefit", "expected_cost"]
-
-
-@paths
-@pytest.mark.parametrize("clustered", [False, True])
-@counted
-def test_models_by_their_calls(path, clustered, weighting):
-    for table in TABLES[weighting]:
-        roles = table.roles("case", *["cluster"] * clustered)
-        at = {"A": 0.4, "B": 0.3}
-        for measure in CALLS:
-            asked = {} if measure in CALLS[:2] else {"prior": PRIOR}
-            asked |= COSTS if measure in CALLS[4:] else {}
-            pair = called(pr.compare, table, path, roles, measure, points=at, **asked).pairs
-            first, second = (
-                of_calls(table.by("model")[one], at[one], PRIOR, **COSTS)[measure]
-                for one in role_tables.MODELS
-            )
-            assert pair["difference"].item() == pytest.approx(first - second, abs=1e-12)
-
-
 @paths
 @weighted
 def test_models_by_their_areas(path, weighting):

@@ -135,8 +135,6 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     "compare, auprec": compared("auprec", **AT),
     "compare, iauprec": compared("iauprec", **RANGE),
     "compare, brier": compared("brier", **AT),
-    "compare, recall": compared("recall", points=0.4),
-    "compare, calls": compared("expected_cost", points=0.4, cost_fn=3, **AT),
     "choose, iauprec": chosen("iauprec"),
     "choose, brier": chosen("brier"),
     "choose, costs": chosen(
@@ -148,7 +146,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
 }
 # Whose limits begin with those of counts, or with folds of the cases.
 BY_COUNTS = {
-    "choose, costs", "apply_thresholds", "compare, calls", "compare, recall",
+    "choose, costs", "apply_thresholds",
     "expected_cost", "decision_curve, pointwise",
     "decision_curve, simultaneous",
 }  # fmt: skip

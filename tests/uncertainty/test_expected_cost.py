@@ -144,9 +144,9 @@ def test_the_order_of_rows_has_no_bearing_where_scores_are_tied(cluster):
         {"y": truth, "patient": np.arange(300) // 3}
         | {name: (common + rng.normal(size=300)).round() for name in "AB"}
     )
-    asked = {"truth": "y", "score": ["A", "B"], "cluster": cluster, "prior": 0.1, "cost_fn": 5}
+    asked = {"truth": "y", "score": ["A", "B"], "cluster": cluster, "over": 0.1, "cost": 5 / 6}
     one, other = (
-        pr.compare(rows, "expected_cost", **asked).pairs
+        pr.expected_cost(rows, **asked, intervals="logit")
         for rows in (table, table.sample(fraction=1, shuffle=True, seed=1))
     )
     assert_frame_equal(one, other, rel_tol=1e-9)

@@ -12,7 +12,7 @@ from polaroc.cli.inputs import models_named
 from polaroc.cli.outputs import Force, Output, out_option, write_tables
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import exit_with, show_result
-from polaroc.cli.threshold import Threshold, result_of
+from polaroc.cli.threshold import result_of
 from polaroc.errors import InvalidArgument
 from polaroc.thresholds.named_rates import EXPECTED_COST
 
@@ -20,11 +20,9 @@ TABLES = ("omnibus", "pairs", "letters")
 OF_COMPARISON = ("measure", "model", "fold", "case", "size", *TABLES)
 
 
-# Points are what --threshold names.
-@command(pr.compare, left_out=["points"])
+@command(pr.compare)
 def compare(
     call: Call,
-    threshold: Threshold = None,
     folder: Annotated[
         Path | None,
         out_option("Folder for omnibus, pairs, letters and the summary."),
@@ -38,7 +36,7 @@ def compare(
     --test-train-ratio 0.25
     """
     output = Output.checked(folder, force, one_table=False)
-    result = result_of(call, "comparing", threshold)
+    result = result_of(call, "comparing")
     if output is not None:
         with output.staging() as staging:
             write_tables(result, TABLES, staging)
@@ -72,11 +70,9 @@ AsMarkdown = Annotated[
 ]
 
 
-# Points are what --threshold names.
-@command(pr.gate, left_out=["points"])
+@command(pr.gate)
 def gate(
     call: Call,
-    threshold: Threshold = None,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
 ) -> None:
@@ -92,7 +88,7 @@ def gate(
             "both --json and --markdown are given.", hint="leave one of them out."
         )
     models_named(call.options, call.in_memory)
-    result = result_of(call, "comparing", threshold)
+    result = result_of(call, "comparing")
     with exit_with(EXIT_CODES[result.verdict]):
         if as_markdown:
             typer.echo(result.markdown, nl=False)

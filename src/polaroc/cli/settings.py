@@ -12,7 +12,7 @@ from polaroc.errors import InvalidArgument, nearest, quoted
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.roles import ROLES
 from polaroc.priors.grids import OBSERVED
-from polaroc.thresholds.named_rates import AT_THRESHOLD, OF_COSTS
+from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.rules import OVER_A_RANGE, WEIGHING_RULES
 
 # The options that can be set, with an example of each.
@@ -211,8 +211,8 @@ def _takes_costs(command: str, given: Mapping[str, Any]) -> bool:
     if command == "choose" and measure is None:
         # Any of these says that the choice is by expected cost.
         return bool({"tuning", "constraint", "confidence", "cost_fn", "cost_fp"} & given.keys())
-    if command in ("choose", "compare", "gate"):
-        return measure in OF_COSTS
+    if command == "choose":
+        return bool(measure == EXPECTED_COST)
     if command == "threshold":
         return "apply" not in given and given.get("rule", "cost") in WEIGHING_RULES
     return True
@@ -227,9 +227,6 @@ def _takes_range(command: str, given: Mapping[str, Any], values: Mapping[str, An
     if command == "threshold":
         return "apply" not in given and given.get("rule", "cost") in OVER_A_RANGE
     measure = given.get("measure")
-    if command not in ("compare", "gate") or measure is None or measure in OF_COSTS:
+    if command != "compare" or measure not in CATALOG:
         return True
-    if measure in CATALOG:
-        return command == "gate" or CATALOG[measure].over is not None
-    # Rates of calls are at one prior, or at none; other measures are those of a table.
-    return measure not in AT_THRESHOLD and "threshold" not in given
+    return CATALOG[measure].over is not None

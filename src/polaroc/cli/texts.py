@@ -3,7 +3,6 @@
 RANGE = "Range of priors, such as 0.05 0.20"
 LEVEL = "Confidence level of the intervals, in (0, 1)."
 COST_FN, COST_FP = "Cost of a missed positive, > 0", "Cost of a false alarm, > 0"
-OF_CALLS = ", for the measures expected_cost and net_benefit."
 OF_RULE = ", for the rules cost and posterior; for cost also the column of what each case costs."
 OR_COLUMN = ", for the measure expected_cost; or the column of what each case costs."
 
@@ -17,7 +16,6 @@ TEXTS = {
     "guarded": "With --halves: the variance of a pair is that of overlapping training sets if that "
     "is greater.",
     "compare seed": "With --halves and three models or more: seed of the draws for the largest t.",
-    "points": "File with the threshold of each model, set on other cases.",
     "tuning": "Predictions of the same models on other cases, on which thresholds are set.",
     "evaluate priors": "Prior at which AUPREC is taken, in (0, 1), or 'observed', each key's own.",
     "evaluate over": f"{RANGE}, for the measures over a range.",
@@ -35,16 +33,12 @@ TEXTS = {
     "straight in precision-recall space; 'step', average precision.",
     "sql measures": "Any of auc, auprec, iauprec, sens, auc_range, accsens and equal_error; by "
     "default all that the other options allow.",
-    "compare measure": "What is compared, such as iauprec, auprec, auc or accsens; on one test set "
-    "also a rate of what --threshold calls positive, such as recall, precision, net_benefit or "
-    "expected_cost.",
+    "compare measure": "What is compared, such as iauprec, auprec, auc or accsens.",
     "compare prior": "Prior of the measure, in (0, 1), or 'observed'.",
-    "compare over": f"{RANGE}, for a measure over a range, for costs and for net_benefit.",
+    "compare over": f"{RANGE}, for a measure over a range.",
     "compare target": "What the answer is about. 'algorithm': models trained again on other "
     "samples of this size, which needs --test-train-ratio, --halves or --case. 'trained': these "
     "fitted models, on other cases. [default: trained on one test set, else algorithm]",
-    "compare cost_fn": COST_FN + OF_CALLS,
-    "compare cost_fp": COST_FP + OF_CALLS,
     "choose measure": "Measure taken at priors, such as auprec, brier or log_loss; or "
     "expected_cost, which sets the threshold of each model on --tuning or on the other folds and "
     "takes the model that costs least. [default: expected_cost with a cost or --tuning, else "
@@ -62,13 +56,10 @@ TEXTS = {
     "models keep each --constraint, in (0, 1).",
     "gate champion": "Model in use, by its value in the column of the models.",
     "gate challenger": "Model that may replace it, by its value in the column of the models.",
-    "gate measure": "What is compared, such as iauprec, auprec or auc; on one test set also a rate "
-    "of what --threshold calls positive, such as recall, precision or expected_cost.",
+    "gate measure": "What is compared, such as iauprec, auprec or auc.",
     "gate over": f"{RANGE}, for a measure over a range.",
     "gate prior": "One prior in (0, 1), or 'observed', instead of --over.",
     "gate level": "Confidence level of the two-sided interval, in (0, 1).",
-    "gate cost_fn": COST_FN + OF_CALLS,
-    "gate cost_fp": COST_FP + OF_CALLS,
     "threshold rule": "By default 'cost' with a cost, 'max_recall' with --constraint, else "
     "'balanced'. 'balanced': as many missed positives as false alarms; 'cost': least expected "
     "cost; 'posterior': where a re-weighted score, read as a probability, makes an alarm pay; "

@@ -191,7 +191,6 @@ IN_USE = typer.Option(
     help="Judge this threshold, or those of the JSON file that `polaroc threshold --out` wrote.",
     metavar="NUMBER",
 )
-Threshold = Annotated[str | None, IN_USE]
 NeededThreshold = Annotated[str, IN_USE]
 
 

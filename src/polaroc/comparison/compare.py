@@ -18,7 +18,6 @@ from polaroc.comparison.design import (
     check_folds,
 )
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
-from polaroc.comparison.fitted_calls import FittedPlan, fitted_calls, more_is_better
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import (
@@ -32,13 +31,12 @@ from polaroc.comparison.measure_rows import (
 from polaroc.comparison.result import ROWS, Comparison, pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.catalog import CATALOG, higher_is_better, label
+from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
-from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, Prior, Table
 from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
@@ -55,9 +53,6 @@ def compare(
     over: tuple[float, float] | Belief | None = None,
     target: Target | None = None,
     level: float = 0.95,
-    points: Table | Numbers | None = None,
-    cost_fn: float = 1,
-    cost_fp: float = 1,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     seed: int = 0,
@@ -75,16 +70,13 @@ def compare(
         them, whose models and folds are said or found by name. A lazy frame is collected.
     **columns
     measure
-        The measure compared, such as "iauprec", "auprec", "auc", "accsens". On one test set also a
-        rate of what `points` call positive, such as "recall", "specificity", "precision", "npv",
-        "net_benefit" or "expected_cost"; without `points`, "expected_cost" is that of each model
-        at the thresholds that cost least.
+        The measure compared, such as "iauprec", "auprec", "auc", "accsens".
     prior
         Prior in (0, 1), or ``"observed"``, where the table has the measure at
         several.
     over
         The range (lo, hi) of priors, or the belief, that `measure` needs; of measures in a table,
-        those over this range. Costs and net benefit take it in place of `prior`.
+        those over this range.
     target
         What the answer is about. ``"algorithm"``: models trained again on other
         samples of this size. ``"trained"``: these fitted models, on other cases. By default
@@ -97,11 +89,6 @@ def compare(
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
         below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
-    points
-        The thresholds of calls, set on other cases: one number, one per model, or the result of
-        `operating_points` or `apply_thresholds`, with one row for each model.
-    cost_fn, cost_fp
-        For "expected_cost" and "net_benefit": costs > 0 of a missed positive and of a false alarm.
     halves
         For "algorithm": the same in disjoint halves of the same cases, which tells the variance of
         the models' means: what `sklearn.half_split_predictions` gives, with the roles of
@@ -141,12 +128,6 @@ def compare(
     "trained" is `delong`, and for other measures the
     same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
-
-    For calls, the variance is that of the difference over the cases, as in McNemar's test of recall
-    and specificity. It includes one more case of each class for each model, which only this model
-    calls differently. With few calls, too, limits of differences then hold in 0.94 of samples or
-    more (``just paired-calls``). At the best thresholds the cost is that on the hull of all
-    cases, and the variance that of costs on hulls of other cases.
 
     The variance of the Brier score and the log loss, of which few cases may be most, has one case
     of each class more for each model, too, of the largest influence seen; limits are Student's with
@@ -191,16 +172,14 @@ def compare(
     """
     check_text("measure", measure, "auprec")
     given = compared(cases)
-    calls = FittedPlan.of(
-        given, measure, points=points, prior=prior, over=over, cost_fn=cost_fn, cost_fp=cost_fp,
-    )  # fmt: skip
-    if calls is None:
-        refuse_places(measure, over, None)
+    refuse_places(measure, over, prior if given.on_cases else None)
     target = _target(given, target)
-    if calls is not None:
+    if given.on_cases:
         plan = Plan(target, None, level, halves is not None, guarded, seed)
-        models, label = fitted_as_asked(given.cases, calls)
-        result = of_fitted(models, plan, label)
+        at: Prior = "observed" if prior is None else prior
+        at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
+        models = fitted(given.cases, measure, at, over)
+        result = of_fitted(models, plan, f"{measure}{at_prior}")
         # With scores side by side each row is a case, and the column is not the caller's.
         case = ROWS if cases.scores and cases.case is None else result.case
         return replace(result, case=case, warnings=(*given.left_out, *result.warnings))
@@ -233,17 +212,6 @@ def compare(
     result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
     return replace(result, warnings=(*given.left_out, *doubts, *result.warnings))
-
-
-def fitted_as_asked(cases: Cases[pl.DataFrame], asked: FittedPlan) -> tuple[Fitted, str]:
-    """Fitted models by a measure of calls, or of all thresholds, and its name with the place."""
-    measure = asked.measure
-    if asked.of_calls:
-        return fitted_calls(cases, asked), f"{label(measure)} {asked.place}"
-    refuse_places(measure, asked.over, asked.prior)
-    at: Prior = "observed" if asked.prior is None else asked.prior
-    at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
-    return fitted(cases, measure, at, asked.over), f"{measure}{at_prior}"
 
 
 def _target(given: Compared, target: Target | None) -> Target:
@@ -327,13 +295,11 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
     # They differ where a pair does, adjusted for the number of pairs.
     adjusted = by_holm(pairs, plan.level)
     test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
-    errors = np.sqrt(evidence.covariance[0].diagonal())
+    name, errors = models.name, np.sqrt(evidence.covariance[0].diagonal())
     return _result(
         plan, omnibus.of_pairs(test, pairs, adjusted), pairs, adjusted, models.models,
-        evidence.estimates[0], errors, higher=more_is_better(models.name), measure=label,
-        warnings=(
-            *caveats.of_fitted(evidence, models.name, cases.only.of_class[0]), *models.doubts,
-        ),
+        evidence.estimates[0], errors, higher=higher_is_better(name), measure=label,
+        warnings=(*caveats.of_fitted(evidence, name, cases.only.of_class[0]), *models.doubts),
         fold=(), case=cases.case, size=cases.only.size,
     )  # fmt: skip
 

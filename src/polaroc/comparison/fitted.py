@@ -137,7 +137,7 @@ class Fitted:
     name: str
     evidence: Evidence
     doubts: tuple[str, ...]  # rows that are alike, notes on the models, AUCs below chance
-    measure: Measure | None = None  # where cases that are not seen are not in the evidence yet
+    measure: Measure
 
     @property
     def models(self) -> pl.Series:

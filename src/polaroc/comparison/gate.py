@@ -1,6 +1,6 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple, Unpack
@@ -18,23 +18,21 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.rounding import number
 from polaroc.comparison.answer import describe_priors
-from polaroc.comparison.compare import NO_BEARING, compare, fitted_as_asked
+from polaroc.comparison.compare import NO_BEARING, compare
 from polaroc.comparison.compared import Compared, compared, two_models
-from polaroc.comparison.fitted import single_measure, too_few_cases
-from polaroc.comparison.fitted_calls import FittedPlan, more_is_better, refuse_both
+from polaroc.comparison.fitted import Fitted, fitted, single_measure, too_few_cases
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_and_bias
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.measures.catalog import CATALOG, at_one_prior, label, value_range
+from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
 from polaroc.uncertainty.small_samples import (
@@ -42,7 +40,6 @@ from polaroc.uncertainty.small_samples import (
     LARGEST_RATES,
     bias_of_few_negatives,
     difference_limits,
-    limits_of_calls,
     why_no_promise,
 )
 from polaroc.uncertainty.unseen_positive import Positives
@@ -91,9 +88,6 @@ def gate(
     prior: Prior | None = None,
     margin: float = 0.0,
     level: float = 0.95,
-    points: Table | Numbers | None = None,
-    cost_fn: float = 1,
-    cost_fp: float = 1,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     **columns: Unpack[Columns],
@@ -122,8 +116,6 @@ def gate(
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
-    points, cost_fn, cost_fp
-        For rates and costs of calls, as in `compare`.
     halves, guarded
         For folds, as in `compare`.
 
@@ -172,8 +164,6 @@ def gate(
     half of them change, and `warnings` says so. It also says how many cases would decide what is
     undecided.
 
-    For rates and costs of calls it is the interval of `compare`, which also holds with few calls.
-
     Models that rank all cases alike differ by 0, and pass. Where two models that do not
     rank alike show no variation (both perfect, or a difference that is the same in
     every fold), there is no interval, and the verdict is "undecided".
@@ -197,10 +187,6 @@ def gate(
     _check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
-    if points is not None and are_numbers(points) and isinstance(points, Mapping):
-        # Others have no bearing.
-        two_names = (champion, challenger)
-        points = {one: at for one, at in points.items() if one in two_names} or points
     given = compared(two)
     # A table that has the measure at one prior only tells which.
     is_own = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors
@@ -208,11 +194,7 @@ def gate(
     taken_over: Over | str | None = over
     # One range in a file of settings serves all measures.
     own_over = over if needs_range(measure) or measure not in CATALOG else None
-    asked = FittedPlan.of(
-        given, measure, points=points, prior=prior, over=own_over, cost_fn=cost_fn,
-        cost_fp=cost_fp,
-    )  # fmt: skip
-    if asked is not None:
+    if given.on_cases:
         refuse_unused(
             "for folds", "the models were measured once, on one test set",
             hint=Hint(
@@ -220,7 +202,9 @@ def gate(
             ),
             halves=halves, guarded=guarded or None,
         )  # fmt: skip
-        lead = _on_cases(given, asked, (challenger, champion), level)
+        refuse_places(measure, own_over, prior)
+        models = fitted(given.cases, measure, at or "observed", own_over)
+        lead = _on_cases(given, models, (challenger, champion), level)
     else:
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
@@ -232,7 +216,7 @@ def gate(
         if measure in AREAS:
             area = partial(single_measure, measure, at or "observed", own_over, cases.score_prior)
         lead = _on_folds(result, given, champion, challenger, area)
-    higher = more_is_better(measure)
+    higher = higher_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
     doubts = []
     if verdict == "undecided" and lead.limits is not None:
@@ -240,7 +224,7 @@ def gate(
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=_in_words(measure, at, taken_over, asked), higher_is_better=higher,
+        measure=_in_words(measure, at, taken_over), higher_is_better=higher,
         margin=margin, level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
         positives=lead.of_class[0], negatives=lead.of_class[1],
     )  # fmt: skip
@@ -249,8 +233,13 @@ def gate(
 def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
     """The measure itself, or what it is at the one prior."""
     check_text("measure", measure, "iauprec")
+    if over is not None and prior is not None:
+        raise InvalidArgument(
+            "both over and prior are given.",
+            hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
+                      over=(0.05, 0.20), prior=0.1),
+        )  # fmt: skip
     if prior is not None:
-        refuse_both(over, prior)
         measure = at_one_prior(measure)
         refuse_places(measure, None, prior)
         if not isinstance(prior, str) or prior != OBSERVED:
@@ -276,13 +265,9 @@ def _check_margin(measure: str, margin: object) -> None:
         )
 
 
-def _in_words(
-    measure: str, prior: Prior | None, over: Over | str | None, asked: FittedPlan | None
-) -> str:
+def _in_words(measure: str, prior: Prior | None, over: Over | str | None) -> str:
     """The measure, and where it is taken."""
-    if asked is not None and asked.of_calls:
-        place = asked.place
-    elif isinstance(prior, str):
+    if isinstance(prior, str):
         place = f"at the {prior} prior"
     else:
         over = over if needs_range(measure) else None
@@ -306,12 +291,11 @@ class Lead(NamedTuple):
 
 def _on_cases(
     given: Compared,
-    asked: FittedPlan,
+    models: Fitted,
     pair: tuple[object, object],
     level: float,
 ) -> Lead:
     """The lead of one fitted model over another, challenger and champion, paired by case."""
-    models, _ = fitted_as_asked(given.cases, asked)
     scored, evidence = models.cases.only, models.evidence
     first, second = (scored.models.index(model) for model in pair)
     lead = contrasts(evidence, np.array([first]), np.array([second]))
@@ -322,10 +306,7 @@ def _on_cases(
     upper: float | None = None
     limits: Limits | None = None
     note: str | None = None
-    if models.measure is None and error > 0:
-        limits = partial(limits_of_calls, lead, level)
-        lower, upper = limits(1.0)
-    elif error > 0 and models.measure is not None:
+    if error > 0:
         few = min(moved.counts)
         why_none = why_no_promise(models.measure, *scored.of_class, few, moved.units)
         if why_none is None:

@@ -116,13 +116,6 @@ def of_cases(
     return CaseInfluence(estimates, *moved)
 
 
-class CallInfluence(NamedTuple):
-    """The influence of cases on a rate of calls, and that of a case that is called otherwise."""
-
-    influence: CaseInfluence
-    slopes: tuple[float, float]  # of a positive, and of a negative
-
-
 def called(score: "Array", threshold: float | None, share: float = 1.0) -> "Array":
     """The chance with which cases are called positive; without a threshold none is."""
     if threshold is None:
@@ -132,7 +125,7 @@ def called(score: "Array", threshold: float | None, share: float = 1.0) -> "Arra
 
 def of_calls(
     called: "Array", truth: "Array", rate: OfRates, weight: "Array | None" = None
-) -> CallInfluence:
+) -> CaseInfluence:
     """The influence of the cases on a rate of what is called positive.
 
     Examples
@@ -140,8 +133,8 @@ def of_calls(
     >>> import numpy as np
     >>> from polaroc.thresholds.named_rates import rate_at
     >>> calls, truth = np.array([1.0, 1.0, 0.0, 0.0]), np.array([True, False, True, False])
-    >>> of_calls(calls, truth, rate_at("expected_cost", 1, cost_fn=4)).slopes
-    (-2.0, 0.5)
+    >>> of_calls(calls, truth, rate_at("expected_cost", 1, cost_fn=4)).positives.tolist()
+    [[-1.0, 1.0]]
     """
     means, about = [], []
     for own in (truth, ~truth):
@@ -152,7 +145,7 @@ def of_calls(
     # A slope is NaN where the rate is not known, as at a prior that is not.
     with np.errstate(invalid="ignore"):
         moved = [slope * own[None] for slope, own in zip(slopes, about, strict=True)]
-    return CallInfluence(CaseInfluence(np.array([value]), *moved), slopes)
+    return CaseInfluence(np.array([value]), *moved)
 
 
 def on_segments(

@@ -7,7 +7,7 @@ from polaroc.base.lazy import np
 from polaroc.priors.distributions import Distribution
 from polaroc.thresholds.expected_cost import partial_means
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
+from polaroc.uncertainty.evidence import FITTED, quantile
 from polaroc.uncertainty.influence import CaseInfluence
 from polaroc.uncertainty.limits import NO_SPREAD
 from polaroc.uncertainty.scored_cases import ScoredCases
@@ -68,37 +68,14 @@ def limits_of_least_cost(
     return CostLimits(float(lower), float(upper), float(errors[0]))
 
 
-def of_least_costs(
-    cases: ScoredCases, losses: Losses, most: tuple[float, float], unit: float
-) -> Evidence:
-    """Evidence on what models cost, each with the best thresholds by its own hull.
-
-    On the hull of all cases each model costs too little by about the same, which a difference does
-    not show. The variance is that of costs on the hulls of other cases, which is larger, and of a
-    case of each class more for each model, which it alone calls otherwise: `most` is the cost of
-    missing all positives, and that of an alarm at every negative. All costs are times `unit`.
-    """
-    influences = []
-    for place in range(len(cases.models)):
-        beside = [*cases.scores[:place], *cases.scores[place + 1 :]] if cases.paired else []
-        own = _on_hulls(cases.of([place]), losses, beside)
-        hull, others = own.estimates[:1], slice(1, None)
-        influences.append(
-            CaseInfluence(unit * hull, unit * own.positives[others], unit * own.negatives[others])
-        )
-    unseen = np.tile(np.array(most) * unit, (len(influences), 1))
-    about = FITTED.replace("models", "models with their best thresholds,")
-    return of_influences(cases, influences, about, ALL_ALIKE, unseen)
-
-
-def _on_hulls(cases: ScoredCases, losses: Losses, beside: "Sequence[Array]" = ()) -> CaseInfluence:
+def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
     """What the cases of one model cost on the hull of all of them, and on hulls of the others."""
     ((score, truth, given),) = cases.by_model
     weight = np.ones(score.size) if given is None else given
     if truth.all() or not truth.any():
         of_class = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
         return CaseInfluence(np.full(2, np.nan), *of_class)
-    fold = _folds(cases, beside)
+    fold = _folds(cases)
     on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
     on_others = _costs(
         score, truth, weight, np.array([fold == one for one in range(fold.max() + 1)]), losses
@@ -123,18 +100,15 @@ def losses_of(prior: Distribution, share: Distribution) -> Losses:
     return losses
 
 
-def _folds(cases: ScoredCases, beside: "Sequence[Array]") -> "Array":
-    """A fold for each case, the same in any order of the rows; cases of a cluster share theirs.
-
-    Where scores are tied, those of other models `beside` tell cases apart.
-    """
+def _folds(cases: ScoredCases) -> "Array":
+    """A fold for each case, the same in any order of the rows; cases of a cluster share theirs."""
     ((score, truth, _),) = cases.by_model
     unit = np.arange(score.size) if cases.clusters is None else cases.clusters[0][0]
     _, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
     positives = np.bincount(unit, truth)
     has_positives = positives > 0
-    mean, *others = (np.bincount(unit, one) / size for one in (score, *beside))
-    order = np.lexsort((*others, positives, size, mean, has_positives))
+    mean = np.bincount(unit, score) / size
+    order = np.lexsort((positives, size, mean, has_positives))
     folds = max(2, min(FOLDS, int(has_positives.sum()), int((positives < size).sum())))
     rng = np.random.default_rng(0)
     fold = np.empty(size.size, int)

@@ -14,7 +14,7 @@ from polaroc.base.lazy import np
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import Contrasts, Evidence, Moved, crossed, quantile
+from polaroc.uncertainty.evidence import Evidence, Moved, crossed, quantile
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.unseen_positive import least_with_unseen
@@ -71,15 +71,6 @@ def difference_limits(
         upper = max(upper, -least_with_unseen(evidence, turned, level, copies))
     wider = bias / sqrt(copies)
     return lower - wider, upper + wider
-
-
-def limits_of_calls(lead: Contrasts, level: float, copies: float = 1.0) -> tuple[float, float]:
-    """The limits of the difference of two models, with so many times the cases.
-
-    Of an evidence whose variance has cases that are not seen already, as of calls.
-    """
-    reach = float(quantile(level, lead.freedom * copies)) * lead.std_error.item() / sqrt(copies)
-    return lead.difference.item() - reach, lead.difference.item() + reach
 
 
 def why_no_promise(

@@ -101,25 +101,14 @@ def of_thresholds(
     cases: ScoredCases,
     thresholds: Sequence[float | None],
     rate: OfRates,
-    shares: Sequence[float] | None = None,
-    *,
-    unseen: bool = False,
 ) -> Evidence:
-    """Evidence on a rate, or cost, of fitted models at fixed thresholds, None to call no case.
-
-    The `shares` are the chances with which each model calls a case that scores just its threshold,
-    by default 1. With `unseen` the variance has a case of each class more for each model, which it
-    alone calls otherwise: else differences of few calls have limits that are far too narrow.
-    """
+    """Evidence on a rate, or cost, of fitted models at fixed thresholds, None to call no case."""
     influences = [
-        of_calls(called(score, threshold, share), truth, rate, weight)
-        for (score, truth, weight), threshold, share in zip(
-            cases.by_model, thresholds, shares or [1.0] * len(thresholds), strict=True
-        )
+        of_calls(called(score, threshold), truth, rate, weight)
+        for (score, truth, weight), threshold in zip(cases.by_model, thresholds, strict=True)
     ]
-    slopes = np.array([one.slopes for one in influences]) if unseen else None
     about = FITTED.replace("models", "models with these thresholds,")
-    return of_influences(cases, [one.influence for one in influences], about, ALL_ALIKE, slopes)
+    return of_influences(cases, influences, about, ALL_ALIKE)
 
 
 def of_costs_of_cases(
@@ -287,7 +276,7 @@ def moved_by_units(
         tuple(min(own) for own in zip(*(one.counts for one in found), strict=True)),
         tuple(joint for one in found for joint in one.joint),
         "clusters",
-        shares=max((one.shares for one in found), key=lambda own: own.max(initial=0)),
+        shares=max((np.asarray(one.shares) for one in found), key=lambda own: own.max(initial=0)),
     )
 
 

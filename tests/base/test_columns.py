@@ -355,7 +355,6 @@ def columns_of_thresholds():
     points = pr.operating_points(roc, "cost", over=(0.1, 0.2))
     tables = [
         points,
-        pr.operating_points(roc, constraints={"recall": 0.2}, alerts=5, volume=9, priors=0.1),
         pr.operating_points(TUNING, "recall", target=0.2, confidence=0.5, **NAMES, **POOLED),
         pr.expected_cost(TUNING, **NAMES, **POOLED, over=0.4, intervals="logit"),
         pr.apply_thresholds(

@@ -13,7 +13,7 @@ from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
 from polaroc.base.text import text_of
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, Table
+from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, Table
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -82,11 +82,6 @@ Engine = Literal["auto", "in-memory"]
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
-
-
-def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
-    """Let a lazy step take any table; of all but a LazyFrame it then returns a DataFrame."""
-    return with_first(as_lazy, step)
 
 
 def with_first(

@@ -90,7 +90,7 @@ def test_pandas_tables_with_evil_names():
     evil = plain.assign(**{"\x1b[31mred": [1, 1, 2, 2], "__polaroc_index": 1})
     evil[5], evil["a", "b"], evil[None] = 1, 2, 3
     assert_frame_equal(pr.evaluate(evil, **NAMES), pr.evaluate(TABLE, **NAMES))
-    assert pr.evaluate(evil, **NAMES, by="\x1b[31mred").height == 10
+    assert pr.evaluate(evil, **NAMES, by="\x1b[31mred")["\x1b[31mred"].n_unique() == 2
     equal = plain.set_axis([AlwaysEqual(name) for name in plain.columns], axis=1)
     assert_frame_equal(pr.evaluate(equal, **NAMES), pr.evaluate(TABLE, **NAMES))
     twice = pd.DataFrame([[1, 0.9, 1.0], [0, 0.2, 1.0]], columns=["truth", "score", "score"])

@@ -47,7 +47,7 @@ def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: N
         {"model": "m", TRUTH: truth, SCORE: rng.normal(size=truth.size) + SHIFT * truth}
     )
     cases = keyed(rows, truth=TRUTH, score=SCORE, model="model")
-    question = Question(Compared(cases, "model", ()), OVER, None, 0.95, 0.95, needs, "raise")
+    question = Question(Compared(cases, "model", ()), OVER, None, 0.95, 0.95, needs)
     taken = thresholds(cases, question, pl.Series("model", ["m"])).taken
     if taken["threshold"] is None:
         return np.full((3, 2), np.nan)

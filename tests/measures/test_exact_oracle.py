@@ -105,6 +105,8 @@ def test_auprec(crowd, way):
         exact.auprec(c, exact.skew(c.observed if prior == "observed" else prior), *way)
         for c in crowd.both
         for prior in PRIORS
+        # One row where the observed prior is also a given one.
+        if prior != "observed" or all(abs(c.observed - p) > 1e-9 for p in PRIORS[1:])
     ]
     same(found, expected, atol=1e-14)
 

@@ -46,7 +46,9 @@ def test_rows_repeated_and_rows_with_weights(interpolation):
     repeated = tables.with_columns(pl.col("weight").cast(pl.Int64)).filter(pl.col("weight") > 0)
     repeated = repeated.select(pl.exclude("weight").repeat_by("weight").explode())
     kept = tables.filter(pl.col("table").is_in(repeated["table"].unique().implode()))
-    same(measured(repeated, interpolation), measured(kept, interpolation), check_dtypes=False)
+    # A weight does not make a row more than one negative, of which notes speak.
+    rows, weights = (measured(one, interpolation).drop("note") for one in (repeated, kept))
+    same(rows, weights, check_dtypes=False)
 
 
 @pytest.mark.product
@@ -135,4 +137,8 @@ def test_expressions(tables):
     expected = measured(tables).filter(
         pl.col("measure").is_in(["auc", "auprec", "iauprec", "sens"])
     )
-    same(found.select("table", "estimate"), expected.select("table", "estimate"))
+    # Where the observed prior is also a given one, a table of measures has it once.
+    is_whole = pl.len().over("table") == 3 + len(PRIORS)
+    whole = expected.filter(is_whole)
+    found = found.filter(pl.col("table").is_in(whole["table"].unique().implode()))
+    same(found.select("table", "estimate"), whole.select("table", "estimate"))

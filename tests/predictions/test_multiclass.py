@@ -202,7 +202,7 @@ def test_roles_that_are_expressions_are_columns_of_the_rows_given():
     assert (found.case, found.count) == ("number", "count")
     assert found.table.filter(pl.col("class") == "sick").rows(named=True)[1] == {
         "class": "sick", "truth": False, "score": 0.1, "count": 2, "patient": 2, "number": 1,
-        "own": "ill", "times": 2.0,
+        "times": 2.0,
     }  # fmt: skip
     assert [str(one) for one in found.cluster] == [str(pl.col("patient") // 2)]
 

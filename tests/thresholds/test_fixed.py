@@ -1,4 +1,3 @@
-import numpy as np
 import polars as pl
 import pytest
 
@@ -92,7 +91,6 @@ def used():
 OF_MODELS = {
     "apply_thresholds": lambda points: pr.apply_thresholds(WIDE, points, **NAMES),
     "lazy": lambda points: pr.apply_thresholds(WIDE.lazy(), points, **NAMES).collect(),
-    "compare": lambda points: pr.compare(WIDE, measure="recall", points=points, **NAMES),
     "monitor": lambda points: pr.monitor(WIDE, used(), points=points, time="day", **NAMES),
 }
 
@@ -106,17 +104,3 @@ def test_a_threshold_of_no_model_is_refused_by_name(judged):
         judged(known | {"tree": None})
     with pytest.raises(InvalidArgument, match=r"points is \[0\.5\], allowed are a number"):
         judged([0.5])
-
-
-def test_a_gate_leaves_thresholds_of_other_models_aside():
-    rng = np.random.default_rng(1)
-    rows = {"y": np.arange(300) % 3 == 0} | {name: rng.normal(size=300) for name in "abc"}
-    asked = {"truth": "y", "champion": "a", "challenger": "b", "measure": "recall"}
-    points = {"a": 0.0, "b": 0.5}
-    two, three = (
-        pr.gate(rows, score=["a", "b", "c"], points=given, margin=0.1, **asked)
-        for given in (points, points | {"c": 9.0})
-    )
-    assert two.lower == three.lower
-    with pytest.raises(InvalidArgument, match=r"'d', and the models are 'a', 'b'"):
-        pr.gate(rows, score=["a", "b", "c"], points={"d": 0.0}, margin=0.1, **asked)

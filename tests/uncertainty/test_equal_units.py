@@ -62,7 +62,6 @@ CALLS = {
     "auprec": lambda own: pr.compare(FITTED, "auprec", prior=0.1, **PAIRED, **own).pairs,
     "iauprec": lambda own: pr.compare(FITTED, over=OVER, **PAIRED, **own).pairs,
     "omnibus": lambda own: pr.compare(FITTED, over=OVER, **PAIRED, **own).omnibus,
-    "own test sets": lambda own: pr.compare(UNPAIRED, over=OVER, case=None, **NAMES, **own).pairs,
     "folds": lambda own: pr.compare(
         TABLE, "auc", fold="fold", test_train_ratio=1 / 3, **PAIRED, **own
     ).pairs,

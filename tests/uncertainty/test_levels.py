@@ -63,9 +63,6 @@ CALLS = {
     ),
     "savings": lambda **at: pr.savings(ONE, 0.5, **NAMES, cost_fn="case", **at),
     "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, interval="t", **at),
-    "mean_curve of a surface": lambda **at: pr.mean_curve(
-        pr.surface(CURVES, 0.2), n=5, interval="t", **at
-    ),
     "calibration_curve": lambda **at: pr.calibration_curve(CURVES, draws=100, **at),
     "estimate_prior": estimated,
     "monitor": lambda **at: (

@@ -90,7 +90,6 @@ def test_more_cells_than_fit_are_refused(monkeypatch):
         ({"intervals": "normal"}, "intervals is 'normal'"),
         ({"intervals": "logit", "level": 95}, "level is 95"),
         ({"intervals": "logit", "interpolation": "hull"}, "no interval"),
-        ({"intervals": "logit", "bins": 10, "measures": "auc"}, "bins are given"),
         ({"intervals": "logit"}, "no connection"),
     ],
 )

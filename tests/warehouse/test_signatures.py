@@ -12,7 +12,6 @@ SHARED = [name for name in pr.warehouse.__all__ if name in pr.__all__]
 # What only the functions of the warehouse take, and why.
 ONLY_THERE = {
     "ranges": "how the work is split among workers",
-    "bins": "which numbers leave the data",
 }
 ONLY_HERE = set()
 TABLE = predictions(1, 40)

@@ -141,9 +141,12 @@ def _ranked(
     of_keys = {"positives": counts.positives[present], "negatives": counts.negatives[present]}
     columns = dict(of_keys)
     if weights is not None and predictions.sampled:
-        squares = _squares(rows[SORT_CODE].to_numpy(), weights, runs.rows)[present]
+        # The number does not depend on the scale of the weights, whose squares might overflow.
+        scale = weights.max(initial=0.0) or 1.0
+        squares = _squares(rows[SORT_CODE].to_numpy(), weights / scale, runs.rows)[present]
+        negatives = of_keys["negatives"] / scale
         with np.errstate(divide="ignore", invalid="ignore"):
-            columns[EFFECTIVE] = of_keys["negatives"] * (of_keys["negatives"] / squares)
+            columns[EFFECTIVE] = negatives * (negatives / squares)
     totals = levels.keys(pl.Series(KEY_INDEX, present, pl.UInt32)).with_columns(
         *(pl.Series(name, values) for name, values in columns.items()),
         _notes(noted or predictions, levels, labels=noted is not None or extremes[HAS_ONES].item()),

@@ -150,3 +150,17 @@ def test_keys_whose_rows_were_dropped_keep_their_notes():
             said = dict(zip(found.filter(key=key)["prior"], notes, strict=True))
             for prior, note in expected.items():
                 assert note is None or said[prior] == note
+
+
+@pytest.mark.parametrize("way", ["lazy curve", "on disk", "warehouse"])
+def test_weights_whose_squares_overflow_do_not_make_negatives_few(way):
+    table = TABLE.with_columns(equal=pl.lit(1e200))
+    asked = {"truth": "truth", "score": "score", "weight": "equal"}
+    if way == "lazy curve":
+        found = of_curves(pr.curve(table.lazy(), **asked))
+    elif way == "on disk":
+        found = pr.evaluate(table, **asked, **ASKED, memory=30_000)
+    else:
+        found = pr.warehouse.evaluate(ibis.memtable(table), **asked, **ASKED)
+        found = pr.warehouse.collected(found)
+    assert not found["note"].str.contains("inf").any()

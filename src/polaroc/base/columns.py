@@ -20,6 +20,8 @@ CURVE = (
 )  # fmt: skip
 # Of a curve of sampling weights: as many negatives of equal weight as tell rates as well (Kish).
 EFFECTIVE = "effective_negatives"
+# Greater weights are squared as this one, so that sums of squares do not overflow.
+MAX_SQUARED = 1e140
 GRID = ("prior", "skew")
 MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")

@@ -6,7 +6,7 @@ from math import prod
 
 import polars as pl
 
-from polaroc.base.columns import EFFECTIVE
+from polaroc.base.columns import EFFECTIVE, MAX_SQUARED
 from polaroc.base.private_columns import (
     COUNT,
     GREATEST_LABEL,
@@ -182,7 +182,8 @@ def key_counts(predictions: Predictions, also: Mapping[str, pl.Expr] | None = No
         weight = pl.when(is_valid).then(pl.col(WEIGHT)).otherwise(0.0)
         in_class, is_counted = [one * weight for one in in_class], weight > 0
         if predictions.sampled:
-            squares.append((in_class[1] * weight).sum().alias(NEG_SQUARES))
+            bounded = in_class[1].clip(upper_bound=MAX_SQUARED)
+            squares.append((bounded**2).sum().alias(NEG_SQUARES))
     else:
         in_class = [one.cast(pl.Int64) for one in in_class]
     positives, negatives = (one.sum() for one in in_class)

@@ -227,7 +227,7 @@ def of_influences(
     if evidence.is_known:
         return evidence
     if fewest < least:
-        few = TOO_FEW if cases.weights is None else FEW_EFFECTIVE
+        few = TOO_FEW if unequal is None else FEW_EFFECTIVE
         alike = few.format("two" if least == 2 else least, of)
     elif np.isnan(covariance).any():
         alike = UNKNOWN

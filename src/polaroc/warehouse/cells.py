@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import EFFECTIVE
+from polaroc.base.columns import EFFECTIVE, MAX_SQUARED
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import (
     COUNT,
@@ -155,7 +155,8 @@ def _sums(predictions: Predictions) -> dict[str, Any]:
         columns[LEAST_POS] = deferred(WEIGHT).min(where=counts & truth)
         columns[LEAST_NEG] = deferred(WEIGHT).min(where=counts & ~truth)
     if predictions.sampled:
-        squares = (valid & ~truth).ifelse(weight * weight, literal(0))
+        bounded = ibis_library().least(weight, literal(MAX_SQUARED))
+        squares = (valid & ~truth).ifelse(bounded * bounded, literal(0))
         columns[NEG_SQUARES] = squares.sum()
     return columns
 

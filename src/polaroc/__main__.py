@@ -48,9 +48,10 @@ def _print_error(text: str) -> None:
 def _drop_output() -> None:
     """Write nowhere what cannot be written: Python would fail on it again at its end."""
     for stream in (sys.stdout, sys.stderr):
+        if stream is None:
+            continue
         try:
-            if stream is not None:
-                stream.flush()
+            stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

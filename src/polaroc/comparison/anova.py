@@ -172,14 +172,17 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
 
 def _fitted(cells: pl.DataFrame, factors: Sequence[str]) -> Any:
     """The linear model of the main effects, fitted by statsmodels."""
+    import pandas as pd
     from statsmodels.formula.api import ols
 
     names = _formula_names(factors)
-    data = cells.select(
+    cells = cells.select(
         pl.col(RESPONSE).alias("estimate"),
         *(pl.col(factor).cast(pl.String).fill_null("null").alias(name)
           for factor, name in names.items()),
     )  # fmt: skip
+    # statsmodels would convert the frame itself, by way of pyarrow, which it does not bring.
+    data = pd.DataFrame(cells.to_dict(as_series=False))
     return ols(f"estimate ~ {' + '.join(f'C({name})' for name in names.values())}", data).fit()
 
 

@@ -50,7 +50,8 @@ def test_it_is_statsmodels():
 def test_the_fitted_model_is_that_of_statsmodels():
     table = cube()
     fit = pr.anova(table).fit
-    expected = ols("estimate ~ C(model) + C(fold) + C(prior)", table).fit()
+    data = pd.DataFrame(table.to_dict(as_series=False))
+    expected = ols("estimate ~ C(model) + C(fold) + C(prior)", data).fit()
     assert fit.params["C(model)[T.B]"] == pytest.approx(expected.params["C(model)[T.B]"])
     assert fit.fittedvalues.to_numpy() == pytest.approx(expected.fittedvalues.to_numpy())
     assert anova_lm(fit, typ=1)["sum_sq"].iloc[0] == pytest.approx(

@@ -12,15 +12,16 @@ import pytest
 import polaroc as pr
 from polaroc.errors import InvalidArgument
 
-CASES = pl.DataFrame({
+TABLE = pl.DataFrame({
     "model": ["A"] * 8 + ["B"] * 8,
     "fold": [1, 1, 1, 1, 2, 2, 2, 2] * 2,
     "case": [*range(8)] * 2,
     "truth": [True, False, True, False, True, False, False, True] * 2,
     "score": [0.9, 0.1, 0.8, 0.7, 0.6, 0.3, 0.4, 0.2, 0.5, 0.4, 0.9, 0.3, 0.8, 0.1, 0.6, 0.7],
 })  # fmt: skip
-MEASURES = pr.evaluate(CASES)
-NAMES = {"pr": pr, "pl": pl, "np": np, "cases": CASES, "measures": MEASURES}
+CASES = pr.cases(TABLE, truth="truth", score="score", model="model", fold="fold", case="case")
+MEASURES = pr.evaluate(CASES, over=(0.05, 0.2))
+NAMES = {"pr": pr, "pl": pl, "np": np, "table": TABLE, "cases": CASES, "measures": MEASURES}
 
 # call, exception, words of the message
 REFUSALS = [

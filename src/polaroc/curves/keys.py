@@ -231,7 +231,11 @@ def totals_of_counts(
         pl.when(~fatal).then(positives).alias("positives"),
         pl.when(~fatal).then(negatives).alias("negatives"),
         *(name for name in LEAST_WEIGHTS if predictions.weighted),
-        *([effective_number(negatives, pl.col(NEG_SQUARES))] if predictions.sampled else []),
+        *(
+            [effective_number(pl.when(~fatal).then(negatives), pl.col(NEG_SQUARES))]
+            if predictions.sampled
+            else []
+        ),
         *also,
         joined_notes(_row_errors(predictions, fatal), label_note()),
     )
@@ -239,7 +243,8 @@ def totals_of_counts(
 
 def effective_number(negatives: pl.Expr, squares: pl.Expr) -> pl.Expr:
     """The column `EFFECTIVE`, from the sums of the weights of negatives and of their squares."""
-    return (negatives * (negatives / squares)).alias(EFFECTIVE)
+    number = negatives * (negatives / squares)
+    return pl.when(squares > 0).then(number).alias(EFFECTIVE)
 
 
 def _least_weights(predictions: Predictions) -> list[pl.Expr]:

@@ -157,10 +157,6 @@ threshold-limits *ARGS:
 applied-intervals *ARGS:
     python tests/benchmarks/applied_intervals.py {{ARGS}}
 
-# How often limits of costs hold where each positive has an amount of its own: about 3 minutes.
-amounts *ARGS:
-    python tests/benchmarks/amounts.py {{ARGS}}
-
 # How often a promised threshold breaks its promise, and the recall it costs: about 5 minutes.
 promises *ARGS:
     python tests/benchmarks/promises.py {{ARGS}}

@@ -23,7 +23,7 @@ PUBLIC = {
     "monitor", "one_vs_rest", "operating_points",
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report",
-    "roc_from_pr", "savings", "sens", "simulate", "skew",
+    "roc_from_pr", "sens", "simulate", "skew",
     "surface", "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need

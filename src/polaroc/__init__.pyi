@@ -47,4 +47,3 @@ from polaroc.thresholds.costs import decision_curve as decision_curve
 from polaroc.thresholds.operating_points import operating_points as operating_points
 from polaroc.uncertainty.expected_cost import expected_cost as expected_cost
 from polaroc.uncertainty.intervals import intervals as intervals
-from polaroc.uncertainty.savings import savings as savings

@@ -51,8 +51,6 @@ Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 IntoExpr: TypeAlias = str | pl.Expr
 # One column, or one per model, by the model's name or as a list.
 Score: TypeAlias = IntoExpr | Mapping[str, IntoExpr] | Sequence[IntoExpr]
-# A cost, or the column that has that of each case.
-Cost: TypeAlias = float | IntoExpr
 By: TypeAlias = str | pl.Expr | Sequence[str | pl.Expr] | None
 Label: TypeAlias = str | int | float | bool
 Nulls: TypeAlias = Literal["raise", "drop"]

@@ -96,7 +96,6 @@ CALLS = {
         lambda **a: pr.apply_thresholds(TABLE, points(), same_table=True, **a),
         OF_CASES,
     ),
-    "savings": (lambda **a: pr.savings(TABLE, points(), same_table=True, **a), OF_CASES),
     "operating_points": (
         lambda **a: pr.operating_points(TABLE, "recall", target=0.5, **a),
         OF_CASES,

@@ -72,7 +72,6 @@ CALLS = {
     "apply_thresholds": [
         {"cases": OTHERS, "points": pr.operating_points(CURVES), **KEYED},
     ],
-    "savings": [{"cases": OTHERS, "points": 0.5, **KEYED, "cost_fn": 5}],
     "estimate_prior": [{"reference": TEST, "deployed": OTHERS, **NAMES, "method": "confusion"}],
     "monitor": [{"reference": TEST, "deployed": FOLDS, **KEYED, "points": 0.5, "time": "fold"}],
     "one_vs_rest": [{"cases": WIDE, "truth": "truth", "scores": {0: "A", 1: "B"}}],

@@ -69,7 +69,7 @@ class Size:
                 "score": scores["model 0"], "key": rng.integers(0, self.keys, self.rows),
                 "day": np.arange(self.rows) * self.days // self.rows,
                 "cluster": rng.integers(0, self.clusters, self.rows),
-                "part": rng.integers(0, 4, self.rows), "cost": 1 + rng.random(self.rows),
+                "part": rng.integers(0, 4, self.rows),
             }
         )  # fmt: skip
 
@@ -198,8 +198,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
                                 priors=grid, intervals="pointwise"), "rows keys priors")],
     "expected_cost": [(of_wide(pr.expected_cost, by="key", over=OVER, intervals="logit",
                                cluster="cluster"), "rows keys clusters")],
-    "savings": [(of_wide(pr.savings, **THRESHOLDS, cost_fn="cost", cost_fp=2,
-                         cluster="cluster"), "rows clusters")],
     "delong": [(of(Size.long, pr.delong, **BASE, model="model", case="id"), "rows models")],
     "compare": [(of_models(pr.compare, over=OVER), "rows models"),
                 (of_models(pr.compare, over=OVER, cluster="cluster"), "clusters")],

@@ -180,24 +180,6 @@ def test_threshold(tmp_path, name, options, arguments):
     assert_as_in_python(result, lambda: pr.operating_points(pr.curve(table, **roles), **arguments))
 
 
-@on_tables(
-    [(["--cost-fn", "case", "--cost-fp", fp], {"cost_fn": "case", "cost_fp": fp})
-     for fp in ("case", 3)]
-)  # fmt: skip
-def test_costs_of_cases(tmp_path, name, options, arguments):
-    table, roles = TABLES[name]
-    if "case" not in table.columns:
-        table, roles = table.with_columns(case="unit"), roles
-    chosen = run("threshold", table, roles, tmp_path, *options, *RANGE)
-    assert_as_in_python(chosen, lambda: pr.operating_points(table, **roles, **arguments, **OVER))
-    judged = run("savings", table, roles, tmp_path, "--threshold", 0.5, "--prior", 0.1, *options)
-    asked = {**arguments, "priors": [0.1], "same_table": True}
-    assert_as_in_python(judged, lambda: pr.savings(table, 0.5, **roles, **asked))
-    taken = run("choose", table, roles, tmp_path, *options, *RANGE)
-    names = ["answer", "models", "warnings"]
-    assert_as_in_python(taken, lambda: pr.choose(table, **roles, **arguments, **OVER), names)
-
-
 @tables
 def test_a_number_in_use(tmp_path, name):
     table, roles = TABLES[name]
@@ -275,8 +257,7 @@ def test_measures(tmp_path, command):
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {
         "check", "choose", "compare", "evaluate", "gate", "monitor",
-        "report", "savings", "sql", "threshold",
-
+        "report", "sql", "threshold",
     } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {

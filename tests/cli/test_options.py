@@ -456,9 +456,6 @@ def test_a_range_is_set_for_thresholds_that_take_one(here, options, is_range):
     assert ("--over 0.05 0.20" in " ".join(result.stderr.split())) is is_range
 
 
-# They are removed together with their functions.
-OF_PYTHON = {"savings"}
-KEPT = sorted({*COMMANDS} - OF_PYTHON)
 # Measures, charts and other values that are given as they stand.
 VALUES = {*CATALOG, *AT_THRESHOLD, *DRAWINGS, "max_recall"}
 
@@ -471,7 +468,7 @@ def names_of(command):
     return {name for one in options_of(command) for name in one.opts} | {"--help"}
 
 
-@pytest.mark.parametrize("command", KEPT)
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_help_names_options_that_exist(command):
     for one in options_of(command):
         text = one.help or ""
@@ -481,7 +478,7 @@ def test_help_names_options_that_exist(command):
         assert set(re.findall(r"(?<![\w-])--[a-z-]+", own)) <= names_of(command), one.name
 
 
-@pytest.mark.parametrize("command", KEPT)
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_help_is_written_for_the_command_line(command):
     for one in options_of(command):
         text = re.sub(r"`polaroc [^`]*`|^One of [^:]*: ", "", one.help or "")
@@ -491,7 +488,7 @@ def test_help_is_written_for_the_command_line(command):
         assert set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", text)) <= VALUES, one.name
 
 
-@pytest.mark.parametrize("command", KEPT)
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_options_that_differ_have_texts_of_their_own(command):
     texts = [one.help.partition(" [")[0] for one in options_of(command)]
     assert len(texts) == len(set(texts))

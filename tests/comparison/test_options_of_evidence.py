@@ -57,7 +57,6 @@ ESTIMATE = pr.estimate_prior(
 TWO = {"champion": "B", "challenger": "A"}
 ON_FOLDS = NAMES | {"fold": "f", "test_train_ratio": 1 / 3}
 IN_HALVES = {"halves": in_halves(6)}
-AMOUNTS = {"cost_fn": pl.col("number") % 9 + 1, "cost_fp": 2}
 COSTS = {"measure": "expected_cost", "tuning": TUNING, "over": OVER, "cost_fn": 3}
 
 # What is asked of each function, with the least that it needs.
@@ -79,21 +78,8 @@ MODES = {
     "choose, folds": (pr.choose, FOLDS, ON_FOLDS | {"over": OVER}),
     "choose, halves": (pr.choose, FOLDS, NAMES | {"fold": "f", "over": OVER} | IN_HALVES),
     "choose, costs": (pr.choose, JUDGED, NAMES | COSTS),
-    "choose, amounts": (pr.choose, JUDGED, NAMES | COSTS | AMOUNTS),
-    "choose, amounts of folds": (
-        pr.choose, FOLDS, ON_FOLDS | {"measure": "expected_cost", "over": OVER} | AMOUNTS,
-    ),
-    "savings": (
-        pr.savings, ONE,
-        {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True} | AMOUNTS,
-    ),
-    "savings, numbers": (
-        pr.savings, ONE,
-        {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True,
-         "cost_fn": 3},
-    ),
-    "expected_cost, amounts": (
-        pr.expected_cost, ONE, {"truth": "y", "score": "p", "model": "m", "over": OVER} | AMOUNTS,
+    "choose, costs of folds": (
+        pr.choose, FOLDS, ON_FOLDS | {"measure": "expected_cost", "over": OVER, "cost_fn": 3},
     ),
     "choose, an estimate": (pr.choose, ONE, NAMES | {"over": ESTIMATE}),
     "gate, one test set": (pr.gate, ONE, NAMES | TWO | {"measure": "brier", "prior": 0.2}),
@@ -156,7 +142,6 @@ OTHER_OF = {
     ("expected_cost", "intervals"): None,
     # A limit that positives not seen set, where clusters are few.
     ("apply_thresholds", "intervals"): None,
-    ("choose, amounts", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
     ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
@@ -172,16 +157,16 @@ ELSEWHERE |= {"time", "nulls"}
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
              "gate, one test set", }  # fmt: skip
 CORRECTED = {
-    "compare, folds", "choose, folds", "gate, folds", "mean_curve, t", "choose, amounts of folds",
+    "compare, folds", "choose, folds", "gate, folds", "mean_curve, t", "choose, costs of folds",
 }  # fmt: skip
-REFUSED_BY = {"choose, costs", "choose, amounts", "mean_curve"}
+REFUSED_BY = {"choose, costs", "mean_curve"}
 # Curves have no rows that a role could tell about.
 REFUSED_BY |= {mode for mode in MODES if mode.startswith("operating_points")}
 NO_BEARING = {
     "score_prior": MODES.keys()
     - OF_LOSSES
     - REFUSED_BY
-    - {"calibration_curve", "decision_curve", "choose, amounts of folds"}
+    - {"calibration_curve", "decision_curve", "choose, costs of folds"}
     | {mode for mode in MODES if mode.startswith("operating_points")},
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY),
     # What is asked for beside is not over a range.
@@ -195,8 +180,7 @@ NO_BEARING = {
         "apply_thresholds, no intervals",
         "compare, folds",
         "choose, folds",
-        "choose, amounts of folds",
-        "expected_cost, amounts",
+        "choose, costs of folds",
     },
 }
 

@@ -60,7 +60,6 @@ FUNCTIONS = {
     "check": (pr.check, BASE, {}),
     "check_calibration": (pr.check_calibration, BASE, {}),
     "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": "exact"}),
-    "savings": (pr.savings, BASE, {"points": POINTS, "cost_fn": "w", "cost_fp": 2}),
     "operating_points": (
         pr.operating_points,
         BASE,

@@ -114,7 +114,6 @@ ALONE = FUNCTIONS | {
     "limits on hulls": lambda frame: pr.evaluate(
         frame, **NAMES, by="key", measures="refinement_loss", intervals="logit"
     ),
-    "savings": lambda frame: pr.savings(frame, 0.5, **NAMES, by="key", priors=0.1),
     "at estimated priors": lambda frame: curve(frame).pipe(
         pr.operating_points, "cost", priors=pr.estimate_prior(frame, frame, **NAMES, by="key")
     ),

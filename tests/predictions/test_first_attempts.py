@@ -107,7 +107,7 @@ def test_the_scores_of_several_models_are_told_to_be_columns():
         (lambda table: pr.evaluate(table, truth="y", score="a", prevalence=0.1), "'priors'"),
         (lambda table: pr.expected_cost(table, truth="y", score="a"), "over=(0.05, 0.20)"),
         (lambda table: pr.choose(table, truth="y", score=["a", "b"], over=(0.1, 0.2),
-                                 cost_fn=pd.Series(A, name="amount")), "cost_fn='amount'"),
+                                 cost_fn=pd.Series(A, name="amount")), "give that as `weight`"),
     ],
 )  # fmt: skip
 def test_what_to_write_is_said(call, write):

@@ -149,35 +149,6 @@ def test_limits_of_counts_are_those_of_clopper_and_pearson(weighting):
 
 @paths
 @weighted
-def test_savings(path, weighting):
-    for table in TABLES[weighting]:
-        roles = table.roles("cluster")
-        found = called(pr.savings, table, path, roles, 0.4, priors=[PRIOR, 0.5], **table.costs)
-        model = "model" if path == "wide" else table.names["model"]
-        expected = {
-            (one, prior, measure): value
-            for one, rows in table.by("model").items()
-            for prior in (PRIOR, 0.5)
-            for measure, value in role_tables.savings(rows, 0.4, prior).items()
-        }
-        same(keyed(found, model, "prior", "measure"), expected)
-
-
-@pytest.mark.parametrize("absent", [True, False])
-def test_savings_where_a_class_is_absent(absent):
-    note = "no positives" if absent else "no negatives"
-    for table in TABLES[None]:
-        site, truth = (pl.col(table.names[role]) for role in ("site", "truth"))
-        frame = table.frame.filter((site != "x") | (truth != absent))
-        roles = table.roles() | {"by": table.names["site"]}
-        found = pr.savings(frame, 0.4, **roles, priors=PRIOR, **table.costs).filter(site == "x")
-        assert found.height == 6
-        assert found["estimate"].null_count() == 6
-        assert found["note"].str.contains(note).all()
-
-
-@paths
-@weighted
 def test_cheapest_thresholds(path, weighting):
     for table in TABLES[weighting]:
         asked = {"priors": [PRIOR, 0.5], **COSTS}

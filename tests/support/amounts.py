@@ -1,53 +1,47 @@
-"""Predictions whose cases have amounts, and what thresholds cost by brute force."""
+"""Predictions whose cases have costs of their own, and what thresholds cost by brute force."""
 
 import numpy as np
 import polars as pl
 
 PRIORS = (0.02, 0.1, 0.4)
-ALARM = 20.0
 
 
-def cases(seed, size=400, *, sigma=1.0, share=0.2, decimals=1):
-    """Scores of two models, with ties; positives score more, and have amounts of their own."""
+def cases(seed, size=400):
+    """Scores of two models, with ties, and what a wrong call of each case costs."""
     rng = np.random.default_rng(seed)
-    truth = np.arange(size) < share * size
+    truth = np.arange(size) < size // 5
     shared = rng.normal(size=size)
     scores = {
-        name: (shared + rng.normal(size=size) + gap * truth).round(decimals)
+        name: (shared + rng.normal(size=size) + gap * truth).round(1)
         for name, gap in (("A", 2.5), ("B", 1.0))
     }
-    amount = np.exp(4 + sigma * rng.normal(size=size))
-    table = pl.DataFrame({"id": np.arange(size) + 10_000 * seed, "truth": truth, **scores})
-    return table.with_columns(
-        amount=amount, work=rng.integers(0, 30, size).astype(float), times=rng.integers(1, 4, size),
-        site=rng.integers(0, 2, size), customer=rng.integers(0, size // 4, size),
-    )  # fmt: skip
+    cost = np.where(truth, np.exp(4 + rng.normal(size=size)), rng.integers(0, 30, size))
+    ids, sites = np.arange(size) + 10_000 * seed, rng.integers(0, 2, size)
+    return pl.DataFrame({"id": ids, "truth": truth, "cost": cost, "site": sites, **scores})
 
 
-def class_costs(table, model, at, fn="amount", fp=ALARM, weight=None):
+def mean_costs(table):
+    """The mean cost of a miss and of a false alarm."""
+    of_class = dict(table.group_by("truth").agg(pl.col("cost").mean()).iter_rows())
+    return {"cost_fn": of_class[True], "cost_fp": of_class[False]}
+
+
+def class_costs(table, model, at):
     """What is missed per positive, and what alarms cost per negative, case by case."""
-    sums, totals = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
-    for row in table.iter_rows(named=True):
-        times = 1 if weight is None else row[weight]
-        called = at is not None and row[model] >= at
-        cost = (row[fn] if isinstance(fn, str) else fn) * (not called) if row["truth"] else (
-            (row[fp] if isinstance(fp, str) else fp) * called
-        )  # fmt: skip
-        sums[row["truth"]] += times * cost
-        totals[row["truth"]] += times
+    sums, totals = {True: 0.0, False: 0.0}, {True: 0, False: 0}
+    for truth, score, cost in table.select("truth", model, "cost").iter_rows():
+        called = at is not None and score >= at
+        sums[truth] += cost * (called != truth)
+        totals[truth] += 1
     return sums[True] / totals[True], sums[False] / totals[False]
 
 
-def cost(table, model, at, prior, **costs):
-    missed, alarms = class_costs(table, model, at, **costs)
-    return prior * missed + (1 - prior) * alarms
-
-
-def cheapest(table, model, prior, **costs):
+def cheapest(table, model, prior):
     """The highest threshold of least cost, None for calling nothing positive, and its cost."""
     found = None
     for at in [None, *sorted(table[model].unique(), reverse=True)]:
-        own = cost(table, model, at, prior, **costs)
+        missed, alarms = class_costs(table, model, at)
+        own = prior * missed + (1 - prior) * alarms
         if found is None or own < found[1] * (1 - 1e-12):
             found = at, own
     return found

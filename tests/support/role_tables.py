@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -24,8 +24,7 @@ HOSTILE = (
 # Of results these columns keep their names, which are not to be ours.
 OURS = ("prior", "measure", "estimate", "note", "__polaroc_index")
 ROLES = (
-    "truth", "score", "model", "case", "site", "cluster", "time", "count", "weight", "cost_fn",
-    "cost_fp",
+    "truth", "score", "model", "case", "site", "cluster", "time", "count", "weight",
 )  # fmt: skip
 KEYS = ("model", "site", "time", "case")
 
@@ -42,8 +41,6 @@ class Row:
     site: str
     cluster: int
     time: int
-    cost_fn: float
-    cost_fp: float
 
 
 @dataclass(frozen=True)
@@ -53,11 +50,6 @@ class Table:
     frame: pl.DataFrame
     names: dict[str, str]
     weighting: str | None
-    costs: dict[str, str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        costs = {role: self.names[role] for role in ("cost_fn", "cost_fp")}
-        object.__setattr__(self, "costs", costs)
 
     def roles(self, *others: str) -> dict[str, Any]:
         """The roles that every function has, and others."""
@@ -109,7 +101,6 @@ def table(
         "cluster": rng.integers(0, size // 3, size), "time": day,
         "count": np.where(place < 16, 1, rng.choice([0, 1, 2, 5], size)),
         "weight": np.where(place < 16, 0.5, rng.choice([0.0, 0.5, 1.0, 1.5], size)),
-        "cost_fn": rng.choice([0.5, 1.0, 20.0], size), "cost_fp": rng.choice([1.0, 2.0], size),
     }  # fmt: skip
     digits = int(rng.integers(1, 4))
     frames = []
@@ -240,19 +231,6 @@ def standard_error(moved: Sequence[tuple[Row, float]], unit: str | None = None) 
     both, shared = sums[True].keys() | sums[False].keys(), sums[True].keys() & sums[False].keys()
     product = sum(sums[True][one] * sums[False][one] for one in shared)
     return (variance + 2 * len(both) / (len(both) - 1) * product) ** 0.5
-
-
-def savings(rows: Iterable[Row], threshold: float, prior: float) -> dict[str, float]:
-    """What a case costs, and how much less than acting on none, and on all."""
-    positives, negatives = classes(rows)
-    missed = mean(positives, lambda row: row.cost_fn * (row.score < threshold))
-    false = mean(negatives, lambda row: row.cost_fp * (row.score >= threshold))
-    cost = prior * missed + (1 - prior) * false
-    none = prior * mean(positives, lambda row: row.cost_fn)
-    all_ = (1 - prior) * mean(negatives, lambda row: row.cost_fp)
-    return {
-        "expected_cost": cost, "saving_over_none": none - cost, "saving_over_all": all_ - cost,
-    }  # fmt: skip
 
 
 def thresholds(rows: Iterable[Row]) -> list[float]:

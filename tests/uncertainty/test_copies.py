@@ -113,7 +113,6 @@ MEASURES = {
     "losses": {"measures": ["brier", "log_loss", "brier_skill"], "priors": 0.2},
     "losses over a range": {"measures": ["brier_range", "log_loss_range"], "over": OVER},
 }
-MONEY = {"cost_fn": pl.col("row") % 5 + 1, "cost_fp": pl.col("row") % 3 + 1}
 FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     **{
         f"evaluate, {method}, {kind}": evaluated({"intervals": method, **asked})
@@ -121,7 +120,6 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
         for kind, asked in MEASURES.items()
     },
     "expected_cost": of_one_model(pr.expected_cost, over=OVER, intervals="logit"),
-    "savings": of_one_model(pr.savings, points=0.4, priors=0.2, **MONEY),
     **{
         f"decision_curve, {one}": of_one_model(pr.decision_curve, thresholds=5, intervals=one)
         for one in ("pointwise", "simultaneous")

@@ -61,7 +61,6 @@ CALLS = {
         intervals="pointwise",
         **at,
     ),
-    "savings": lambda **at: pr.savings(ONE, 0.5, **NAMES, cost_fn="case", **at),
     "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, interval="t", **at),
     "calibration_curve": lambda **at: pr.calibration_curve(CURVES, draws=100, **at),
     "estimate_prior": estimated,

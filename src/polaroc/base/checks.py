@@ -71,26 +71,15 @@ def check_factors(**factors: object) -> None:
             continue
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
-            hint=_cost_hint(name, value) if name.startswith("cost") else "1 is the default.",
+            hint=_cost_hint(value) if name.startswith("cost") else "1 is the default.",
         )
 
 
-def _cost_hint(name: str, value: object) -> Hint:
-    """The hint at a cost that is none: what each case costs is the name of a column."""
-    if isinstance(value, str | pl.Expr):
-        return Hint(
-            "a number is the cost of all cases; operating_points, savings and choose take the "
-            "column that has that of each."
-        )
-    if not getattr(value, "shape", ()):
-        return Hint("1 is the default.")
-    column = getattr(value, "name", None)
-    named: dict[str, Any] = {name: column if isinstance(column, str) and column else "amount"}
-    return Hint(
-        f"what each case costs is a column of the table, by its name: {{{name}}}. A number is the "
-        "cost of all cases.",
-        **named,
-    )
+def _cost_hint(value: object) -> str:
+    """The hint at a cost that is no number."""
+    if isinstance(value, str | pl.Expr) or getattr(value, "shape", None):
+        return "if each case has its own cost, give that as `weight`, and here the mean cost."
+    return "1 is the default."
 
 
 def check_ratio(ratio: object) -> None:

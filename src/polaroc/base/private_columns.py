@@ -25,11 +25,8 @@ RECALL, STEP, ROW, RANGE, HAS_ONES = _columns("recall step row range has_ones")
 LEAST_POS, LEAST_NEG, NEG_SQUARES = _columns("least_pos least_neg neg_squares")
 KEY_NUMBER = private("key_number")
 
-# Thresholds and costs: that of a wrong call of a case, and of all that are missed, or alarms.
+# Thresholds.
 SAME, SHARES, SOUGHT = _columns("same shares sought")
-COST, MISSED, ALARMS = _columns("cost missed alarms")
-# What a missed positive and a false alarm cost.
-COSTS = _columns("cost_fn cost_fp")
 
 # Limits.
 (LIMITS_NOTE,) = _columns("limits_note")

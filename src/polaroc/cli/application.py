@@ -20,7 +20,7 @@ from polaroc.cli.report import demo, report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
-from polaroc.cli.threshold import savings, threshold
+from polaroc.cli.threshold import threshold
 from polaroc.errors import PolarocError
 from polaroc.predictions.roles import ROLES
 
@@ -83,7 +83,7 @@ app = typer.Typer(
 )
 # As the help lists them.
 for one in (
-    demo, evaluate, compare, choose, threshold, savings, gate,
+    demo, evaluate, compare, choose, threshold, gate,
     monitor, chart, report, check, sql,
 ):  # fmt: skip
     app.command(cls=Command)(one)

@@ -27,7 +27,6 @@ from polaroc.cli.parameters import (
     is_given,
     is_needed,
     kind_of,
-    number_or_word,
     option_name,
     own_options,
     role_options,
@@ -40,7 +39,6 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, qu
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.costs import ARGUMENTS, costs_in, with_costs
 from polaroc.predictions.resolved import of_measures, words_of
 from polaroc.predictions.roles import NEEDED, ROLES
 from polaroc.predictions.table import read
@@ -140,10 +138,6 @@ class Call:
         else:
             keys = [name for name in self.source.schema() if name not in RESERVED]
             cases = of_measures(self.source.written(keys), self.roles)
-        # A cost is a word where it may be a column.
-        words = [(name, self.given.get(name)) for name in ARGUMENTS]
-        costs = {name: number_or_word(name, word) for name, word in words if isinstance(word, str)}
-        cases = with_costs(cases, costs_in(costs))
         used = {
             role
             for function in self.made.roles

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,8 +11,7 @@ from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import models_named
 from polaroc.cli.outputs import Force, Output, out_option, write_tables
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import exit_with, show_result
-from polaroc.cli.threshold import result_of
+from polaroc.cli.screen import exit_with, progress, show_result
 from polaroc.errors import InvalidArgument
 from polaroc.thresholds.named_rates import EXPECTED_COST
 
@@ -61,6 +60,14 @@ def choose(call: Call, as_json: AsJson = False) -> None:
     result = result_of(call, "choosing")
     names = (*OF_CHOICE, *TOGETHER) if result.measure == EXPECTED_COST else OF_CHOICE
     show_result(result, names, result.warnings, as_json)
+
+
+def result_of(call: Call, doing: str) -> Any:
+    """The result of the function of a command."""
+    cases = call.in_memory
+    with progress() as say:
+        say(doing)
+        return call(cases)
 
 
 EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}

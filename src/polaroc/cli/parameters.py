@@ -16,7 +16,6 @@ from polaroc.base.docstrings import parameter_texts
 from polaroc.cli.texts import text_of
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
-from polaroc.predictions.costs import ARGUMENTS
 from polaroc.predictions.roles import FOUND, OTHER_OPTIONS, ROLES
 from polaroc.priors.grids import OBSERVED, prior_hint
 from polaroc.typing import Prior
@@ -63,20 +62,6 @@ def prior_of(option: str, word: str) -> Prior:
         ) from None
 
 
-def number_or_word(_: str, word: str) -> float | str:
-    """The number that a word is, or the word: the name of a column.
-
-    Examples
-    --------
-    >>> number_or_word("--cost-fn", "10"), number_or_word("--cost-fn", "amount")
-    (10.0, 'amount')
-    """
-    try:
-        return float(word)
-    except ValueError:
-        return word
-
-
 def limits_of(option: str, words: Sequence[str]) -> dict[str, float]:
     """The limits of words such as precision=0.8."""
     limits: dict[str, float] = {}
@@ -119,12 +104,8 @@ def kind_of(name: str, annotation: Any) -> Kind:
     if several:
         is_number = any(float in get_args(kind) for kind in kinds)
         return Kind(list[float] if is_number else list[str])
-    if name in ARGUMENTS:
-        return Kind(str, parse=number_or_word)
     if any(origin is PathLike for origin in origins) or Path in kinds:
         return Kind(Path, "PATH")
-    if {float, str} <= {*kinds}:
-        return Kind(str, "NUMBER|COLUMN", number_or_word)
     number = next((kind for kind in (float, int) if kind in kinds and str not in kinds), None)
     return Kind(str, "TEXT") if number is None else Kind(number, "N" if number is int else "NUMBER")
 

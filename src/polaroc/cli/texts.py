@@ -3,8 +3,6 @@
 RANGE = "Range of priors, such as 0.05 0.20"
 LEVEL = "Confidence level of the intervals, in (0, 1)."
 COST_FN, COST_FP = "Cost of a missed positive, > 0", "Cost of a false alarm, > 0"
-OF_RULE = ", for the rules cost and posterior; for cost also the column of what each case costs."
-OR_COLUMN = ", for the measure expected_cost; or the column of what each case costs."
 
 # By command and option, or by option for all commands that have no text of their own.
 TEXTS = {
@@ -48,8 +46,8 @@ TEXTS = {
     "made at one minus it.",
     "choose tuning": "For expected_cost: predictions of the same models on other cases, on which "
     "thresholds are set.",
-    "choose cost_fn": COST_FN + OR_COLUMN,
-    "choose cost_fp": COST_FP + OR_COLUMN,
+    "choose cost_fn": f"{COST_FN}, for the measure expected_cost.",
+    "choose cost_fp": f"{COST_FP}, for the measure expected_cost.",
     "choose constraints": "With --tuning: limit that thresholds have to keep, such as "
     "precision=0.8.",
     "choose confidence": "With --tuning: probability that the true rates at the thresholds of all "
@@ -76,8 +74,8 @@ TEXTS = {
     "are at least, fpr, fnr, posfrac and error at most their limit.",
     "threshold confidence": "Probability in (0, 1) that the true rates at the threshold keep each "
     "--constraint and the --target, at the prior or at every prior of --over.",
-    "threshold cost_fn": COST_FN + OF_RULE,
-    "threshold cost_fp": COST_FP + OF_RULE,
+    "threshold cost_fn": f"{COST_FN}, for the rules cost and posterior.",
+    "threshold cost_fp": f"{COST_FP}, for the rules cost and posterior.",
     "threshold beta": "Weight of recall, > 0, for the rule f_measure.",
     "threshold intervals": "With --apply: limits of what the thresholds do.",
     "threshold rates": "With --apply: a further rate, such as specificity, fnr, npv, f_measure, "

@@ -15,7 +15,6 @@ from polaroc.base.rounding import number, significant
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option
-from polaroc.cli.parameters import number_or_word
 from polaroc.cli.pipes import AsJson, plain_rows
 from polaroc.cli.screen import print_json, print_notes, progress, show_results
 from polaroc.errors import InvalidArgument
@@ -92,11 +91,10 @@ def _chosen(call: Call) -> pl.DataFrame:
     promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")
-        # A promise asks which rows belong together, costs of cases what each of them costs.
-        of_rows = promised or call.cases.costs is not None
+        # A promise asks which rows belong together.
         # A curve does not tell at which prior its scores are right.
         at: dict[str, Any] = {"score_prior": call.cases.score_prior}
-        points: pl.DataFrame = call(call.in_memory if of_rows else curves, **at)
+        points: pl.DataFrame = call(call.in_memory if promised else curves, **at)
     if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
     return points
@@ -105,20 +103,17 @@ def _chosen(call: Call) -> pl.DataFrame:
 def judged_thresholds(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] | None]:
     """Thresholds of a file, or one number, on these cases, and the range they are for."""
     call.refuse_others(pr.apply_thresholds, FOR_CHOOSING)
-    if call.cases.costs is not None:
-        raise InvalidArgument(
-            "--cost-fn or --cost-fp names what each case costs, and --apply judges rates.",
-            hint="`polaroc savings --threshold` judges costs of cases.",
-        )
-    in_use = apply if Path(apply).is_file() else number_or_word("--apply", apply)
-    if isinstance(in_use, float):
-        return call(call.in_memory, pr.apply_thresholds, points=in_use), None
     if not Path(apply).is_file():
-        raise InvalidArgument(
-            f"--apply is {apply!r}, and there is no such file.",
-            hint="give the file that `polaroc threshold --out` wrote, or a number.",
-        )
-    saved = saved_thresholds(call, Path(apply))
+        try:
+            in_use = float(apply)
+        except ValueError:
+            raise InvalidArgument(
+                f"--apply is {apply!r}, and there is no such file.",
+                hint="give the file that `polaroc threshold --out` wrote, or a number.",
+            ) from None
+        return call(call.in_memory, pr.apply_thresholds, points=in_use), None
+    saved = SavedThresholds.read(Path(apply))
+    saved.check(call.curves, keys_of(call.curves), call.score)
     points = saved.table(call.in_memory.table.schema)
     # The tuning table was told by its fingerprint.
     judged: pl.DataFrame = call(call.in_memory, pr.apply_thresholds, points=points, same_table=True)
@@ -128,13 +123,6 @@ def judged_thresholds(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float
     if not saved.keys:
         return judged.join(promises, how="cross"), saved.over
     return join_on(judged, promises, saved.keys, "left"), saved.over
-
-
-def saved_thresholds(call: Call, file: Path) -> SavedThresholds:
-    """The thresholds of a file, refused where they are not for these cases."""
-    saved = SavedThresholds.read(file)
-    saved.check(call.curves, keys_of(call.curves), call.score)
-    return saved
 
 
 def keys_of(curves: pl.DataFrame) -> list[str]:
@@ -185,62 +173,3 @@ def notes_by_key(points: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     by_key = [(", ".join(map(str, key)), note) for *key, note in notes]
     lines = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
     return [f"Note: {line}" for line in dict.fromkeys(lines)]
-
-
-IN_USE = typer.Option(
-    help="Judge this threshold, or those of the JSON file that `polaroc threshold --out` wrote.",
-    metavar="NUMBER",
-)
-NeededThreshold = Annotated[str, IN_USE]
-
-
-def points_named(call: Call, word: str) -> Any:
-    """The thresholds of a file, or one number."""
-    if Path(word).is_file():
-        return saved_thresholds(call, Path(word)).table(call.in_memory.table.schema)
-    number = number_or_word("--threshold", word)
-    if isinstance(number, str):
-        raise InvalidArgument(
-            f"--threshold is {word!r}, and there is no such file.",
-            hint="give the file that `polaroc threshold --out` wrote, or a number.",
-        )
-    return number
-
-
-def result_of(call: Call, doing: str, threshold: str | None = None, **more: Any) -> Any:
-    """What the function of a command returns, with the thresholds that are named."""
-    cases = call.in_memory
-    points = {} if threshold is None else {"points": points_named(call, threshold)}
-    with progress() as say:
-        say(doing)
-        return call(cases, **points, **more)
-
-
-OF_SAVINGS = ("prior", "threshold", "estimate", "lower", "upper")
-
-
-# Points are what --threshold names; the digest of its file tells the table that it was chosen on.
-@command(pr.savings, left_out=["points", "same_table"])
-def savings(
-    call: Call,
-    threshold: NeededThreshold,
-    as_json: AsJson = False,
-) -> None:
-    """Show what thresholds cost, and what acting on them saves.
-
-    Example: polaroc savings test.parquet --truth label --score p --threshold threshold.json
-    --cost-fn amount --cost-fp 5 --prior 0.01
-    """
-    found = result_of(call, "judging", threshold, same_table=True)
-    keys = found.columns[: found.columns.index("measure")]
-    notes = notes_by_key(found, [*keys, "measure"])
-    if as_json:
-        print_json(found, notes)
-        return
-    rows = [
-        [*row[: len(keys)], row[len(keys)], *map(number, row[len(keys) + 1 : -2]),
-         *map(number, row[-2:])]
-        for row in found.select(*keys, "measure", *OF_SAVINGS).rows()
-    ]  # fmt: skip
-    titles = [*keys, "measure", *OF_SAVINGS]
-    show_results([text_table("Per case", titles, rows, len(keys) + 1), *notes])

@@ -21,7 +21,7 @@ MIN_SHOWN = 0.001
 # The least probability of being the best at which the first words have no doubt.
 LIKELY, EVEN = 2 / 3, 1 / 2
 # What a loss is counted in.
-OF_AREA, PER_CASE = " of area, where 1 is perfect", " per case"
+OF_AREA = " of area, where 1 is perfect"
 NUMBERS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.joins import as_key, join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import named, noted_by_kind
-from polaroc.base.private_columns import ALARMS, MISSED, private
+from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import compared, doubted
@@ -23,26 +23,13 @@ from polaroc.predictions.resolved import alike
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
-from polaroc.thresholds.amounts import cost_at
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
-from polaroc.uncertainty.savings import (
-    NO_INTERVAL_ENDING,
-    check_costs,
-    few_amounts,
-    saved,
-    too_wide,
-)
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import (
-    costs_of_calls,
-    mean_costs,
-    of_costs_of_cases,
-    of_thresholds,
-)
+from polaroc.uncertainty.test_sets import of_thresholds
 
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
 # Exact limits of the cost, as `apply_thresholds` gives them.
@@ -74,7 +61,7 @@ def choose_with_tuning(
     cases = cases.collect()
     # Thresholds that cost least need no clusters, those with a promise do.
     like = cases if stakes.confidence is not None else replace(cases, cluster=())
-    tuned = alike(like, tuning, find=("fold",), name="tuning").collect()
+    tuned = alike(like, tuning, find=("fold",)).collect()
     for one in (cases, tuned):
         _refuse_folds(one)
     shared = shared_with_tuning(cases, tuned)
@@ -114,8 +101,9 @@ def choose_by_cost(
         )
     thresholds = stakes.thresholds(tuned).rename(named)
     judged = _judged(own, model, thresholds, stakes, level)
-    rated, evidence, few = _measured(own, judged.filter(KNOWN), stakes, level)
-    warnings = [*given.left_out, *few, *doubted(own)]
+    rated = judged.filter(KNOWN)
+    evidence = _measured(own, rated, stakes)
+    warnings = [*given.left_out, *doubted(own)]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 
 
@@ -150,47 +138,12 @@ def _judged(
     )
 
 
-def _measured(
-    own: Cases[pl.DataFrame], rated: pl.DataFrame, stakes: Stakes, level: float
-) -> tuple[pl.DataFrame, Evidence, list[str]]:
-    """The models that have rates, evidence on what they cost, and sentences on amounts."""
+def _measured(own: Cases[pl.DataFrame], rated: pl.DataFrame, stakes: Stakes) -> Evidence:
+    """Evidence on what the models that have rates cost."""
     if rated.is_empty():
-        return rated, without("no model has a threshold"), []
-    scored, of_models = _scored(own, rated), rated["threshold"].to_list()
-    mean = stakes.belief.mean
-    if own.costs is None:
-        cost = rate_at(EXPECTED_COST, skew(mean), stakes.fn, stakes.fp)
-        return rated, of_thresholds(scored, of_models, cost), []
-    evidence = of_costs_of_cases(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
-    if (why := too_wide(scored)) is not None:
-        evidence = without(why.removesuffix(NO_INTERVAL_ENDING))
-    rated, few = _in_money(rated, scored, stakes, level)
-    return rated, evidence, few
-
-
-def _in_money(
-    rated: pl.DataFrame, scored: ScoredCases, stakes: Stakes, level: float
-) -> tuple[pl.DataFrame, list[str]]:
-    """The models with what each misses, what its alarms cost, and limits of its cost.
-
-    Also sentences on models of which a few amounts decide.
-    """
-    check_costs([scored])
-    ends = () if stakes.estimate is None else stakes.belief.inner_ends
-    sums, notes = [], []
-    for place, threshold in enumerate(rated["threshold"]):
-        own = scored.of([place])
-        cost = saved(own, threshold, [stakes.belief.mean, *ends], (1.0, 1.0), level)[0]
-        few = few_amounts(costs_of_calls(own, 0, threshold)[0], "what is missed")
-        sums.append((*mean_costs(own, 0, threshold), cost.lower, cost.upper))
-        notes += [] if few is None else [(scored.models[place], few)]
-    columns = dict(zip((MISSED, ALARMS, *COST_LIMITS), zip(*sums, strict=True), strict=True))
-    added = [pl.Series(name, own, pl.Float64).fill_nan(None) for name, own in columns.items()]
-    none, every = (
-        cost_at(stakes.belief.mean, *mean_costs(scored, 0, at)) for at in (None, -np.inf)
-    )
-    said = f"Acting on no case would cost {none:.4g} per case, acting on all {every:.4g}."
-    return rated.with_columns(added), [said, *noted_by_kind(notes)]
+        return without("no model has a threshold")
+    cost = rate_at(EXPECTED_COST, skew(stakes.belief.mean), stakes.fn, stakes.fp)
+    return of_thresholds(_scored(own, rated), rated["threshold"].to_list(), cost)
 
 
 def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:
@@ -210,7 +163,6 @@ def _choice(
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    stakes = stakes._replace(in_money=MISSED in rated)
     measured, models = stakes.expected(rated), rated.to_series(0)
     known = posterior(evidence, higher=False, level=level)
     if known is not None:

@@ -7,7 +7,14 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_share, check_text, pair_of, refuse_unused, unless
+from polaroc.base.checks import (
+    check_factors,
+    check_share,
+    check_text,
+    pair_of,
+    refuse_unused,
+    unless,
+)
 from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
@@ -50,14 +57,13 @@ from polaroc.measures.catalog import (
 )
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.costs import constant_costs
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.thresholds.named_rates import EXPECTED_COST
-from polaroc.typing import Cost, Table
+from polaroc.typing import Table
 from polaroc.uncertainty.evidence import Evidence, of_folds
 
 COLUMNS = (
@@ -76,8 +82,8 @@ def choose(
     level: float = 0.95,
     halves: Table | Cases[Any] | None = None,
     tuning: Table | Cases[Any] | None = None,
-    cost_fn: Cost = 1,
-    cost_fp: Cost = 1,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
     **columns: Unpack[Columns],
@@ -122,8 +128,7 @@ def choose(
         have none, such as those of `cross_val_predict`: each fold is judged at a threshold that
         costs least on other folds, and a warning says what that means for the final model.
     cost_fn, cost_fp
-        For "expected_cost": costs > 0 of a missed positive and of a false alarm; or the column
-        that has what each case costs, such as its amount, or an expression, as in `savings`.
+        For "expected_cost": costs > 0 of a missed positive and of a false alarm.
     constraints, confidence
         With `tuning`: what thresholds have to keep, as in `operating_points`. The
         promises of all models hold at once with the probability `confidence`, so that
@@ -187,7 +192,7 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
-    own_costs = constant_costs(cases, cost_fn, cost_fp)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
     of_costs = {
@@ -208,7 +213,7 @@ def choose(
         if isinstance(other, Cases):
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING})
     if measure == EXPECTED_COST:
-        stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
+        stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return _choose_by_cost(cases, tuning, stakes, for_folds, level)
     measure, given = at_one_prior(measure), compared(cases)
     if estimate is not None:

@@ -1,12 +1,8 @@
 """Model and threshold together, by expected cost on the held-out cases of folds."""
 
-from dataclasses import replace
-
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import COST
-from polaroc.base.text import capitalised
 from polaroc.comparison.by_cost import COST_LIMITS
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import Compared, of_keys, pooled
@@ -29,8 +25,6 @@ from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
-from polaroc.uncertainty.savings import NO_INTERVAL_ENDING, check_costs, too_wide
-from polaroc.uncertainty.scored_cases import scored_rows
 
 # The priors at which the cost is that of one class alone: it is linear between them.
 ENDS = (0.0, 1.0)
@@ -45,9 +39,7 @@ def choose_by_cost_of_folds(
 ) -> Choice:
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases = given.model, given.cases
-    stakes = stakes._replace(in_money=COST in cases.table.columns)
     need = _need(stakes)
-    too_sure = _too_sure(cases.table)
     rows, thresholds, folds_of = [], [], {}
     rates: dict[str, list[float]] = {"tpr": [], "fpr": []}
     for value in cases.table[model].unique().sort():
@@ -58,8 +50,7 @@ def choose_by_cost_of_folds(
         thresholds += folds.thresholds([need])
         rates["tpr"].append(float(held_out.tpr[0].mean()))
         rates["fpr"].append(float(held_out.fpr[0].mean()))
-        # Whether scores of folds compare, rates tell.
-        folds_of[value] = replace(folds, cost=None)
+        folds_of[value] = folds
     table = balanced(rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds)
     check_folds(table)
     of_negatives, of_positives = np.moveaxis(table.values, -1, 0)
@@ -96,8 +87,7 @@ def choose_by_cost_of_folds(
         name="cost", limits=(0.0, None), level=level,
         last=(
             *([] if stakes.estimate is None else [stakes.belief.interval_note]),
-            *table.warnings, *too_sure,
-            judged_on_other_folds(len(table.values)), *doubts,
+            *table.warnings, judged_on_other_folds(len(table.values)), *doubts,
         ),
         comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),
         curves=[curve(pooled(cases))],
@@ -111,23 +101,11 @@ def _need(stakes: Stakes) -> Need:
     return Need("cost", mean, 0, stakes.fn, stakes.fp, kept.capacity, kept.ends or ())
 
 
-def _too_sure(rows: pl.DataFrame) -> list[str]:
-    """A warning where each case has its own cost, and few of them decide."""
-    if COST not in rows.columns:
-        return []
-    of_all = scored_rows(rows)
-    check_costs([of_all])
-    why = too_wide(of_all)
-    if why is None:
-        return []
-    return [f"{capitalised(why.removesuffix(NO_INTERVAL_ENDING))}: this may be less sure."]
-
-
 def _costs(
     folds: Folds, given: Compared, model: pl.Series, stakes: Stakes, held_out: HeldOutRates
 ) -> pl.DataFrame:
     """What a model costs in each fold per positive and per negative, as tidy measures."""
-    per_class = held_out.alarms[0] * stakes.fp, held_out.missed[0] * stakes.fn
+    per_class = stakes.fp * held_out.fpr[0], stakes.fn * (1 - held_out.tpr[0])
     keys = _folds_of(given, model)
     positives, negatives = folds.totals(keys.height)
     return pl.concat(

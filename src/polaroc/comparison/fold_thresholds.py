@@ -7,14 +7,13 @@ their means over the folds.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CASE, COST, FOLD, TRUTH, WEIGHT
+from polaroc.base.private_columns import CASE, FOLD, TRUTH, WEIGHT
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
@@ -52,17 +51,12 @@ class Folds:
     weight: "Array"
     fold: "Array"  # numbers from 0
     case: "Array"  # the same, of whole clusters where there are any
-    cost: "Array | None" = None  # of a wrong call of each row, where they differ
 
     def where(self, kept: "Array | slice") -> "Folds":
         """The rows at a mask, or those of a slice."""
-        columns = {one.name: getattr(self, one.name) for one in fields(self)}
         # Rows at a mask take longer to find than to copy.
         place = kept if isinstance(kept, slice) else np.flatnonzero(kept)
-        rows: dict[str, Any] = {
-            name: None if own is None else own[place] for name, own in columns.items()
-        }
-        return Folds(**rows)
+        return Folds(*(getattr(self, one.name)[place] for one in fields(self)))
 
     @property
     def share_cases(self) -> bool:
@@ -79,28 +73,19 @@ class Folds:
         recall, alarms = (
             np.append(0, self._mean_rate(in_class)[ends]) for in_class in (self.truth, ~self.truth)
         )
-        if self.cost is not None:
-            # With costs it is what is not missed.
-            recall += 1 - recall[-1]
         best = [need.best(recall, alarms) for need in needs]
         return [None if i == 0 else float(self.score[ends[i - 1]]) for i in best]
 
-    def totals(self, count: int, *, in_money: bool = False) -> "Array":
-        """The positives and the negatives of each of so many folds, or what they cost."""
-        counted = self.weight if self.cost is None or not in_money else self.weight * self.cost
-        of_class = np.bincount(self.fold + count * ~self.truth, counted, 2 * count)
+    def totals(self, count: int) -> "Array":
+        """The positives and the negatives of each of so many folds."""
+        of_class = np.bincount(self.fold + count * ~self.truth, self.weight, 2 * count)
         return np.reshape(of_class, (2, count))
 
     def _mean_rate(self, in_class: "Array") -> "Array":
-        """The mean over folds of the share of a class that scores at least as much as each row.
-
-        Where rows have costs, it is their cost per case of the class.
-        """
+        """The mean over folds of the share of a class that scores at least as much as each row."""
         counted = np.where(in_class, self.weight, 0.0)
         totals = np.bincount(self.fold, counted)
         share = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
-        if self.cost is not None:
-            counted = counted * self.cost
         mean: Array = np.cumsum(counted * share[self.fold]) / max((totals > 0).sum(), 1)
         return mean
 
@@ -112,8 +97,6 @@ class HeldOutRates:
     tpr: "Array"  # needs × folds, NaN without the class
     fpr: "Array"
     thresholds: list[list[float | None]]  # by need, one per split
-    missed: "Array"  # what is missed per positive; of equal costs 1 − tpr
-    alarms: "Array"  # what false alarms cost per negative; of equal costs fpr
 
 
 def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
@@ -137,7 +120,6 @@ def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
         TRUTH,
         weight.alias(WEIGHT),
         pl.col(FOLD, CASE).cast(pl.Int64),
-        *([COST] if COST in rows.columns else []),
     ).sort(SCORE, TRUTH, FOLD, CASE, descending=[True, False, False, False])
     return Folds(*(column.to_numpy() for column in table))
 
@@ -209,7 +191,7 @@ def _held_out_rates(
 ) -> HeldOutRates:
     """Rates of held-out rows at the thresholds that meet the needs best on the other rows."""
     count = folds.fold.max(initial=0) + 1
-    called, in_money = np.zeros((2, len(needs), 2, count))
+    called = np.zeros((len(needs), 2, count))
     thresholds: list[list[float | None]] = [[] for _ in needs]
     for held, tuning in splits:
         for i, threshold in enumerate(tuning.thresholds(needs)):
@@ -217,10 +199,7 @@ def _held_out_rates(
             if threshold is not None:
                 alarms = held.where(slice(np.count_nonzero(held.score >= threshold)))
                 called[i] += alarms.totals(count)
-                in_money[i] += alarms.totals(count, in_money=True)
     totals = folds.totals(count)
     with np.errstate(invalid="ignore"):
         tpr, fpr = np.moveaxis(called / totals, 1, 0)
-        found, false = np.moveaxis(in_money / totals, 1, 0)
-        all_found = folds.totals(count, in_money=True)[0] / totals[0]
-    return HeldOutRates(tpr, fpr, thresholds, all_found - found, false)
+    return HeldOutRates(tpr, fpr, thresholds)

@@ -8,9 +8,7 @@ import polars as pl
 from polaroc.base.checks import check_share
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, one_name
-from polaroc.base.private_columns import ALARMS, MISSED
 from polaroc.comparison.answer import (
-    PER_CASE,
     count_tied,
     describe_priors,
     first_words,
@@ -24,7 +22,6 @@ from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.grids import prior_grid
-from polaroc.thresholds.amounts import cost_at
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.operating_points import operating_points
@@ -43,7 +40,6 @@ class Stakes(NamedTuple):
     constraints: Mapping[str, float] | None
     confidence: float | None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
-    in_money: bool = False  # whether each case has costs of its own
 
     @property
     def belief(self) -> Belief:
@@ -52,13 +48,10 @@ class Stakes(NamedTuple):
 
     def expected(self, rated: pl.DataFrame) -> ExpectedMeasures:
         """What models cost with their thresholds at every prior, and under the belief."""
-        missed, alarms = (
-            (rated[MISSED], rated[ALARMS])
-            if MISSED in rated
-            else (self.fn * (1 - rated["tpr"]), self.fp * rated["fpr"])
-        )
+        missed = self.fn * (1 - rated["tpr"].to_numpy())
+        alarms = self.fp * rated["fpr"].to_numpy()
         grid = tuple(sorted({*self.belief.priors, *self.priors}))
-        values = [cost_at(prior, missed.to_numpy(), alarms.to_numpy()) for prior in grid]
+        values = [prior * missed + (1 - prior) * alarms for prior in grid]
         return ExpectedMeasures(
             np.stack(values, axis=-1)[None], grid, self.belief, self.priors, higher=False
         )
@@ -127,29 +120,20 @@ def cost_in_words(ranked: pl.DataFrame, stakes: Stakes) -> str:
         f"{missed} of {cases * prior:,.0f} positives and raises {alarms} false "
         f"alarm{'' if alarms == '1' else 's'}, "
     )
-    if stakes.in_money:
-        sentence += f"a cost of {cost:.4g} per case"
-    else:
-        shown_missed, shown_alarms = (float(shown.replace(",", "")) for shown in (missed, alarms))
-        as_many = three_digits(shown_missed * stakes.fn / stakes.fp + shown_alarms)
-        sentence += f"which costs as much as about {as_many} false alarms"
+    shown_missed, shown_alarms = (float(shown.replace(",", "")) for shown in (missed, alarms))
+    as_many = three_digits(shown_missed * stakes.fn / stakes.fp + shown_alarms)
+    sentence += f"which costs as much as about {as_many} false alarms"
     models = ranked[ranked.columns[0]]
     if tied > 1:
         sentence += f", as much as {listed(models[1:tied].to_list(), 'and')}"
     if tied < ranked.height:
         other, lead = one_name(models[tied]), ranked["mean"][tied] - cost
-        sentence += (
-            f", {two_digits(lead)} less than that of {other}"
-            if stakes.in_money
-            else f", {two_digits(lead * cases / stakes.fp)} fewer than with {other}"
-        )
+        sentence += f", {two_digits(lead * cases / stakes.fp)} fewer than with {other}"
     return f"{sentence}."
 
 
 def how_sure_of_cost(ranked: pl.DataFrame, stakes: Stakes, *, is_bound: bool) -> str:
     """How likely the first model costs least, and what is lost if it does not."""
-    if stakes.in_money:
-        return how_sure(ranked, is_bound=is_bound, higher=False, unit=PER_CASE)
     cases = _cases_told(stakes.belief.mean)
     return how_sure(
         ranked.with_columns(pl.col("expected_loss") * cases / stakes.fp), is_bound=is_bound,

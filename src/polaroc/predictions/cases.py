@@ -15,7 +15,7 @@ from polaroc.predictions.roles import COLUMN_ROLES, FOUND, ROLES
 from polaroc.predictions.row_checks import truth_column
 from polaroc.predictions.usual_keys import column_names_of, usual_case, usual_names, usual_units
 from polaroc.predictions.wide import score_columns
-from polaroc.typing import Cost, Held, IntoExpr, Label, Nulls, Prior, Score
+from polaroc.typing import Held, IntoExpr, Label, Nulls, Prior, Score
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
@@ -77,7 +77,6 @@ score_prior, test_train_ratio
     by: tuple[IntoExpr, ...] = ()
     score_prior: Prior = "observed"
     test_train_ratio: float | None = None
-    costs: tuple[Cost, Cost] | None = None
     found: frozenset[str] = field(default=frozenset())
     absent: frozenset[str] = field(default=frozenset())
 
@@ -97,11 +96,6 @@ score_prior, test_train_ratio
         if self.count is not None:
             return "count", self.count
         return None if self.weight is None else ("weight", self.weight)
-
-    @property
-    def cost_columns(self) -> list[IntoExpr]:
-        """The columns that have what each case costs."""
-        return [one for one in self.costs or () if isinstance(one, str | pl.Expr)]
 
     @property
     def keys(self) -> list[IntoExpr]:
@@ -142,9 +136,8 @@ score_prior, test_train_ratio
         return column_names_of(self._columns_but(*roles))
 
     def _columns_but(self, *roles: str) -> list[IntoExpr]:
-        """The columns of other roles than these, and those of costs."""
-        others = [columns for role, columns in self.columns.items() if role not in roles]
-        return [one for columns in (*others, self.cost_columns) for one in columns]
+        """The columns of other roles than these."""
+        return [one for role, own in self.columns.items() if role not in roles for one in own]
 
     def collect(self) -> "Cases[pl.DataFrame]":
         """The same of a table in memory.

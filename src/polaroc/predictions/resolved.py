@@ -128,7 +128,7 @@ def overridden(cases: Cases[Any], said: Mapping[str, Any]) -> Cases[Any]:
         return cases
     before = {role: one for role, one in cases.said.items() if role not in cases.found}
     roles = {**dict.fromkeys(cases.absent), **before, **said}
-    return replace(_of_table(cases.table, roles), costs=cases.costs)
+    return _of_table(cases.table, roles)
 
 
 def _of_table(table: Any, said: Mapping[str, Any]) -> Cases[Any]:
@@ -293,16 +293,14 @@ def alike(
     *,
     but: Collection[str] = (),
     find: Collection[str] = (),
-    name: str = "the table",
 ) -> Cases[Any]:
     """A further table of a function of cases: with roles of its own, or else with the same.
 
     It has none of the roles in `but`, less those to `find` by their names, and may lack the columns
-    of models, folds and cases: where these are needed, more is said. By its `name` a table that
-    lacks columns of costs is told from the first.
+    of models, folds and cases: where these are needed, more is said.
     """
     if isinstance(other, Cases):
-        return other if other.costs else replace(other, costs=cases.costs)
+        return other
     rows = opened(other)
     names = {*rows.lazy().collect_schema().names()}
     said = {role: one for role, one in cases.said.items() if role not in (*but, *find)}
@@ -311,11 +309,9 @@ def alike(
             said.pop(role, None)
     # Files are read once their keys are known, and some tables only once.
     source = rows if given_paths(other) is None else other
-    further = resolved(
+    return resolved(
         source, said, needed=(), find=[role for role in find if role not in cases.absent]
     )
-    check_columns(rows.lazy(), cases.cost_columns, name)
-    return replace(further, costs=cases.costs)
 
 
 def _selected(column: IntoExpr, role: str, table: pl.LazyFrame) -> list[IntoExpr]:

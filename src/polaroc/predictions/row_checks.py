@@ -1,6 +1,6 @@
 """Read score, truth and weight of each row, and code its errors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,39 +8,33 @@ import polars as pl
 
 from polaroc.base.checks import one_or_several
 from polaroc.base.private_columns import (
-    COST,
-    COSTS,
     GREATEST_LABEL,
     LABEL,
     LEAST_LABEL,
-    PRIVATE,
     ROW_ERROR,
     TRUTH,
     WEIGHT,
 )
 from polaroc.base.text import is_missing_text, joined_notes
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
-from polaroc.typing import Cost, IntoExpr, Label
+from polaroc.typing import IntoExpr, Label
 
 SCORE = "threshold"
 
 # Errors of a row by code; only rows with missing values may be dropped.
 NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNKNOWN_LABEL, BAD_WEIGHT, INEXACT = range(1, 8)
 NULL_COUNT, BAD_COUNT = 8, 9
-NULL_COST, BAD_COST = 10, 11
 MISSING = {
     NULL_SCORE: "null score",
     NAN_SCORE: "NaN score",
     NULL_TRUTH: "null truth",
     NULL_WEIGHT: "null weight",
     NULL_COUNT: "null count",
-    NULL_COST: "null cost",
 }
 WRONG = {
     UNKNOWN_LABEL: "unclear truth label",
     BAD_WEIGHT: "invalid weight",
     BAD_COUNT: "invalid count",
-    BAD_COST: "invalid cost",
     INEXACT: "inexact score",
 }
 ROW_ERRORS = MISSING | WRONG
@@ -66,7 +60,6 @@ ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: LABEL_HINT,
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
     BAD_COUNT: "a count is a whole number ≥ 0; other numbers are weights: name them as weight.",
-    BAD_COST: "what a wrong call costs must be ≥ 0 and finite; correct the column of costs before.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
 CAST = Hint(
@@ -288,24 +281,6 @@ def weight_column(
     if role == "count":
         valid &= value == value.floor()
     return value.alias(WEIGHT), [(missing, value.is_null()), (wrong, ~valid)]
-
-
-def cost_column(
-    truth: pl.Expr, costs: Sequence[Cost], schema: Mapping[str, pl.DataType]
-) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """What a wrong call of each row costs, by its class, as Float64, and its errors.
-
-    The `costs` of a missed positive and a false alarm are columns or numbers, as given; the
-    `schema` has the types of `COSTS`.
-    """
-    for name, given in zip(COSTS, costs, strict=True):
-        if isinstance(given, str | pl.Expr):
-            _refuse_other_than_numbers(name.removeprefix(PRIVATE), schema[name], given)
-    missed, false = (pl.col(name).cast(pl.Float64) for name in COSTS)
-    value = pl.when(truth).then(missed).otherwise(false)
-    missing = value.is_null() | value.is_nan()
-    errors = [(NULL_COST, missing), (BAD_COST, ~value.is_between(0, MAX_WEIGHT))]
-    return value.alias(COST), errors
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:

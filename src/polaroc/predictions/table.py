@@ -17,11 +17,9 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import (
     CLUSTER,
-    COSTS,
     COUNT,
     CROSSED,
     LABEL,
-    PRIVATE,
     ROW_ERROR,
     TRUTH,
     WEIGHT,
@@ -40,7 +38,6 @@ from polaroc.predictions.row_checks import (
     WRONG,
     check_labels,
     column_in_words,
-    cost_column,
     first_labels,
     read_labels,
     score_column,
@@ -48,7 +45,7 @@ from polaroc.predictions.row_checks import (
     weight_column,
 )
 from polaroc.predictions.wide import MODEL, rows_by_model
-from polaroc.typing import Cost, IntoExpr, Label, Nulls
+from polaroc.typing import IntoExpr, Label, Nulls
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 
@@ -63,7 +60,7 @@ DECIMAL_COMMA = Hint(
 
 @dataclass(frozen=True)
 class Predictions:
-    """A prediction table in private columns: keys, score, truth, weight, cost, row error.
+    """A prediction table in private columns: keys, score, truth, weight, row error.
 
     `rows` has every input row; its `ROW_ERROR` is null for a valid row, else the code of
     the error. Rows are `weighted` by counts or, where they are `sampled`, by sampling weights.
@@ -250,8 +247,6 @@ def unaudited(
     if counted_by is not None:
         role, weight = counted_by
         chosen.append(single_column(weight, role, lazy).alias(WEIGHT))
-    if cases.costs is not None:
-        chosen += [_cost(one, name, lazy) for name, one in zip(COSTS, cases.costs, strict=True)]
     keys = key_names(by_keys, lazy)
     check_keys(keys)
     eager = isinstance(table, pl.DataFrame)
@@ -268,9 +263,13 @@ def unaudited(
         _refuse_words(named, column_in_words("score", score_names))
     value, score_errors = score_column(schema[SCORE], score_names)
     label, truth_errors = truth_column(schema[TRUTH], truth, positive)
-    beside, other_errors = _counted_and_costed(cases, label, schema)
-    columns = [value, label, *beside]
-    row_errors = [*score_errors, *truth_errors, *wide_errors, *other_errors]
+    columns = [value, label]
+    row_errors = [*score_errors, *truth_errors, *wide_errors]
+    if counted_by is not None:
+        role, weight = counted_by
+        counted, weight_errors = weight_column(schema[WEIGHT], weight, role)
+        columns.append(counted)
+        row_errors += weight_errors
     row_error = pl.coalesce(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in row_errors)
     ).alias(ROW_ERROR)
@@ -295,30 +294,6 @@ def unaudited(
         engine_for(table),
     )
     return Unaudited(predictions, named, truth, positive)
-
-
-def _counted_and_costed(
-    cases: Cases[Any], label: pl.Expr, schema: pl.Schema
-) -> tuple[list[pl.Expr], list[tuple[int, pl.Expr]]]:
-    """What a row counts and costs, where that is said, and the row errors of both."""
-    columns: list[pl.Expr] = []
-    errors: list[tuple[int, pl.Expr]] = []
-    if cases.counted_by is not None:
-        role, weight = cases.counted_by
-        counted, weight_errors = weight_column(schema[WEIGHT], weight, role)
-        columns.append(counted)
-        errors += weight_errors
-    if cases.costs is not None:
-        cost, cost_errors = cost_column(label, cases.costs, schema)
-        columns.append(cost)
-        errors += cost_errors
-    return columns, errors
-
-
-def _cost(cost: Cost, name: str, table: pl.LazyFrame) -> pl.Expr:
-    if not isinstance(cost, str | pl.Expr):
-        return pl.lit(float(cost)).alias(name)
-    return single_column(cost, name.removeprefix(PRIVATE), table).alias(name)
 
 
 def in_one_column(rows: _F, clusters: Sequence[str]) -> _F:

@@ -17,12 +17,11 @@ from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.read import given_paths
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.column_checks import refuse_unknown_names, require_roles
-from polaroc.predictions.costs import costs_in, with_costs, without_cases
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.first_attempts import refuse_arrays, refuse_by_place
 from polaroc.predictions.resolved import of_measures, overridden, resolved
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
-from polaroc.typing import Cost, EagerTable, InWarehouse, Paths, Table, WarehouseTable
+from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
@@ -201,7 +200,6 @@ class _Takes:
         first, *others = _parameters(signature(function))
         names = [one.name for one in others]
         by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
-        has_costs = any(one.annotation in (Cost, Cost | None) for one in others)
 
         def result_of(*args: Any, **kwargs: Any) -> Any:
             kwargs = {name: _plain(one) for name, one in kwargs.items()}
@@ -223,9 +221,6 @@ class _Takes:
             if engine is not None and not (is_table or has_measures):
                 return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
             _refuse_missing(function, others, len(rest), kwargs)
-            costs = costs_in(kwargs) if has_costs else None
-            if costs is not None and (is_table or has_measures):
-                raise without_cases(costs, "a table of measures" if has_measures else "a curve")
             of_columns = roles - {*self.of_another}
             said = {name: kwargs.pop(name) for name in [*kwargs] if name in of_columns}
             refuse_unknown_names(kwargs, self.taken, names)
@@ -233,7 +228,7 @@ class _Takes:
                 return collect_like(given, function(as_polars(given), *rest, **kwargs))
             if has_measures:
                 return function(of_measures(given, said), *rest, **kwargs)
-            described = self._described(frame, said, costs)
+            described = self._described(frame, said)
             refuse_roles(described, function.__name__, self.taken)
             result = function(described, *rest, **kwargs)
             if isinstance(result, Cases):
@@ -249,19 +244,17 @@ class _Takes:
         self._show(wrapper, first, others)
         return wrapper
 
-    def _described(
-        self, frame: Any, said: Mapping[str, Any], costs: tuple[Cost, Cost] | None
-    ) -> Cases[Any]:
+    def _described(self, frame: Any, said: Mapping[str, Any]) -> Cases[Any]:
         """The cases; files and datasets are read for them, the columns in use."""
         if self.describe is not None:
             return self.describe(frame, said, self.needed)
         if isinstance(frame, Cases):
-            frame = overridden(frame, said)
+            cases = overridden(frame, said)
             # Measures have neither truth nor score.
-            if frame.truth is not None or frame.score is not None:
-                require_roles(frame.said, self.needed, frame.table.lazy().collect_schema())
-            return with_costs(frame, costs)
-        described = with_costs(resolved(frame, said, needed=self.needed), costs)
+            if cases.truth is not None or cases.score is not None:
+                require_roles(cases.said, self.needed, cases.table.lazy().collect_schema())
+            return cases
+        described = resolved(frame, said, needed=self.needed)
         table = described.table
         if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or self.reads:
             return described

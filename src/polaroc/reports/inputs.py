@@ -158,7 +158,7 @@ def tuning_rows(
 
     Folds are refused.
     """
-    other = with_model(alike(cases, tuning, but=("time",), find=("fold",), name="tuning")).collect()
+    other = with_model(alike(cases, tuning, but=("time",), find=("fold",))).collect()
     folds = [column_name(fold, "fold") for fold in other.fold]
     if judged.folds or any(other.table[fold].n_unique() > 1 for fold in folds):
         raise InvalidArgument(

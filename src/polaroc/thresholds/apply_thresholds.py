@@ -224,7 +224,7 @@ def apply_thresholds(
         is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & has_limits_here
         realised = with_note(realised, SET_HERE if same_table else None, is_set_here)
     if tuning is not None and not same_table:
-        chosen_on = alike(cases, tuning, but=NOT_OF_TUNING, name="tuning")
+        chosen_on = alike(cases, tuning, but=NOT_OF_TUNING)
         for warning in shared_with_tuning(cases.collect(), chosen_on.collect()):
             has_threshold = pl.col("share").is_not_null()
             realised = with_note(realised, warning.removesuffix("."), has_threshold)

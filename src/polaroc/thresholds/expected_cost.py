@@ -1,7 +1,6 @@
 """The least expected cost of curves where the prior, and the cost of a miss, are uncertain."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from math import ceil
 from typing import Any, TypeAlias
@@ -9,6 +8,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import (
+    check_factors,
     check_share,
     is_number,
     pair_of,
@@ -27,13 +27,11 @@ from polaroc.base.columns import (
 )
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import ALARMS, COSTS, MISSED
 from polaroc.base.statistics import quadrature
 from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.costs import DEFAULT, constant_costs
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
 from polaroc.priors.in_use import (
@@ -45,12 +43,9 @@ from polaroc.priors.in_use import (
     multiplied,
     with_estimates,
 )
-from polaroc.thresholds.amounts import cost_at, in_money, with_costs_of_calls
 from polaroc.thresholds.operating_points import POINTS, operating_points
-from polaroc.typing import Array, Cost
+from polaroc.typing import Array
 
-# Of a key whose amounts are all 0.
-WORTHLESS = "the wrong calls of a class cost nothing here: no threshold is better"
 # What a prior is said by: a range, a number, a belief, or estimates of it.
 Uncertain: TypeAlias = tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame
 # By prior and limits of an estimate; of other priors by nothing.
@@ -72,60 +67,50 @@ def expected_costs(
     `fn` and `fp` are the expected costs of a miss and of a false alarm. `share` is the belief
     about what a miss carries of both, None where they are known.
     """
-    amounts: Cases[Any] | None = None
-    if isinstance(curve, Cases) and curve.costs is not None:
-        amounts = replace(curve, cluster=(), score_prior="observed")
-    curves = curves_of(curve) if amounts is None else in_money(amounts)
+    curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
     keys = curve_keys(curves)
     hulls = hulls_of(curves).cache()
     p, t, f = (pl.col(name) for name in ("prior", "tpr", "fpr"))
     fixed, following = pl.col("cost_fixed"), pl.col("cost_following")
-    if amounts is None:
-        points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp)
-        of_calls, units = (fn * (1 - t), fp * f), (pl.lit(fn), pl.lit(fp))
-    else:
-        chosen = operating_points(amounts, "cost", priors=priors)
-        points = with_costs_of_calls(chosen.lazy(), amounts, keys)
-        of_calls, units = (
-            (pl.col(MISSED), pl.col(ALARMS)),
-            (pl.col("positives"), pl.col("negatives")),
-        )
+    points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp)
+    known = Atoms((fn / (fn + fp),), (1.0,))
+    informed = known if share is None else share.distribution
     placed, at = (
         (with_estimates(hulls, priors, keys).drop(METHOD), ("prior", *PRIOR_LIMITS))
         if is_estimate(priors)
         else (hulls, ())
     )
-    placed = placed.with_columns(one.alias(name) for name, one in zip(COSTS, units, strict=True))
 
     @cache
     def trivial(*own: float) -> float | None:
-        return least(*calling_all_or_none(), own, share)
+        return least(*calling_all_or_none(), own, informed)
 
-    def least(t: Array, f: Array, own: tuple[float, ...], of_cost: Belief | None) -> float | None:
-        *at, fn, fp = own
-        known = beliefs.get(tuple(at))
-        shares = Atoms((fn / (fn + fp),), (1.0,)) if of_cost is None else of_cost.distribution
-        return None if known is None else (fn + fp) * least_cost(t, f, known.distribution, shares)
+    def least(t: Array, f: Array, own: tuple[float, ...], of_cost: Distribution) -> float | None:
+        belief = beliefs.get(own)
+        if belief is None:
+            return None
+        return (fn + fp) * least_cost(t, f, belief.distribution, of_cost)
 
     costs = _per_key_of_hulls(
         placed,
         keys,
         {
-            "cost_following": lambda t, f, *own: least(t, f, own, None),
-            "cost_informed": lambda t, f, *own: least(t, f, own, share),
+            "cost_following": lambda t, f, *own: least(t, f, own, known),
+            "cost_informed": lambda t, f, *own: least(t, f, own, informed),
             "cost_trivial": lambda t, f, *own: trivial(*own),
         },
         *at,
-        *COSTS,
     )
     is_lacking = p.is_not_null() & following.is_null()
     result = (
         attach(points, costs, keys, required=False)
         .with_columns(
-            pl.when(following.is_not_null()).then(cost_at(p, *of_calls)).alias("cost_fixed"),
-            pl.coalesce("note", pl.when(is_lacking).then(_lack(priors, amounts))).alias("note"),
+            pl.when(following.is_not_null())
+            .then(fn * p * (1 - t) + fp * (1 - p) * f)
+            .alias("cost_fixed"),
+            pl.coalesce("note", pl.when(is_lacking).then(pl.lit(NO_INTERVAL))).alias("note"),
         )
         .with_columns((fixed - following).clip(0).alias("worth_of_prior"))
         .select(*keys, *POINTS, *at[1:], *EXPECTED_COSTS)
@@ -134,25 +119,17 @@ def expected_costs(
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
 
 
-def _lack(priors: float | pl.DataFrame | pl.LazyFrame, amounts: Cases[Any] | None) -> pl.Expr:
-    """Why a curve that has a point and a prior has no costs."""
-    worthless = pl.lit(None if amounts is None else WORTHLESS, pl.String)
-    if not is_estimate(priors):
-        return worthless
-    is_unsure = pl.any_horizontal(pl.col(PRIOR_LIMITS).is_null())
-    return pl.when(is_unsure).then(pl.lit(NO_INTERVAL)).otherwise(worthless)
-
-
 def costs_of(
-    curve: object, cost: float | Belief, cost_fn: Cost | None, cost_fp: Cost | None
+    cost: float | Belief, cost_fn: float | None, cost_fp: float | None
 ) -> tuple[Belief | None, float, float]:
     """The belief about the share of a miss, None where costs are known, and both costs."""
     if cost_fn is None and cost_fp is None:
         share = _belief_of("cost", cost)
         return share, share.mean, 1 - share.mean
     refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=unless(0.5, cost))
-    fn, fp = (DEFAULT if one is None else one for one in (cost_fn, cost_fp))
-    return None, *constant_costs(curve, fn, fp)
+    fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
+    check_factors(cost_fn=fn, cost_fp=fp)
+    return None, float(fn), float(fp)
 
 
 def beliefs_about(over: Uncertain) -> tuple[float | pl.DataFrame, Beliefs]:

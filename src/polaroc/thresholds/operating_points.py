@@ -1,7 +1,7 @@
 """Operating points chosen on curves by a rule."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import polars as pl
@@ -19,14 +19,13 @@ from polaroc.base.columns import (
 )
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import ALARMS, MISSED, private
+from polaroc.base.private_columns import private
 from polaroc.curves.curve import curves_of
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import with_rates
 from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.costs import constant_costs
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import COUNTED_BY, RowColumns
 from polaroc.predictions.row_checks import SCORE
@@ -34,7 +33,6 @@ from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label, resolve_belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.priors.in_use import is_estimate, level_of, multiplied
-from polaroc.thresholds.amounts import cost_at, refuse_amounts, with_costs_of_calls
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
@@ -57,7 +55,7 @@ from polaroc.thresholds.rules import (
     priors_of,
     rules,
 )
-from polaroc.typing import Cost, Prior, Priors
+from polaroc.typing import Prior, Priors
 
 POINTS = (
     "rule", "prior", "threshold", "share", "tpr", "fpr", "precision", "positives", "negatives",
@@ -81,8 +79,8 @@ def operating_points(
     target: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
-    cost_fn: Cost = 1,
-    cost_fp: Cost = 1,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
     beta: float = 1,
     score_prior: Prior = "observed",
     **columns: Unpack[RowColumns],
@@ -138,9 +136,8 @@ def operating_points(
         nothing.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
-        "posterior". For predictions and "cost", also the column of what each case costs,
-        such as its amount, or an expression: ≥ 0, of positives for the one and of negatives for
-        the other. Classes are then weighted to the prior, amounts within a class not.
+        "posterior". If each case has its own cost, give it as the `weight` of the case, and the
+        mean costs of the two classes here.
     beta
         Weight > 0 of recall, for "f_measure".
     score_prior
@@ -207,26 +204,18 @@ def operating_points(
     curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
-    check_factors(beta=beta)
-    has_amounts = cases is not None and cases.costs is not None
-    own_fn, own_fp = constant_costs(cases, cost_fn, cost_fp)
+    check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
     if rule is None:
-        rule = _usual_rule(constraints, weighs=has_amounts or not own_fn == own_fp == 1)
-    # Cases may have costs that another rule, as that of a capacity, does not weigh.
-    has_amounts = has_amounts and rule == "cost"
+        rule = _usual_rule(constraints, weighs=not cost_fn == cost_fp == 1)
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
-    refuse_amounts(rule, cost_fn, cost_fp)
-    _refuse_other_rules(rule, own_fn, own_fp, beta)
+    _refuse_other_rules(rule, cost_fn, cost_fp, beta)
     if cases is not None and score_prior == OBSERVED:
         score_prior = cases.score_prior
-    selection = rules(keys, target or 0.0, own_fn, own_fp, beta, score_prior)[rule]()
+    selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta, score_prior)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
     points = with_rates(curves, request.priors)
-    if cases is not None and has_amounts:
-        points = with_costs_of_calls(points, cases, keys)
-        selection = replace(selection, objective=-cost_at(*map(pl.col, ("prior", MISSED, ALARMS))))
     limits = request.constraints
     why = pl.lit(selection.lack)
     if confidence is not None:

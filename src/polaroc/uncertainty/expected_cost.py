@@ -21,7 +21,7 @@ from polaroc.base.lazy import np
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import curves_of, in_order
 from polaroc.curves.whole import OF_CURVES
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.deferred import deferred
 from polaroc.predictions.dependence import dependence, with_note
@@ -39,7 +39,6 @@ from polaroc.thresholds.expected_cost import (
     least_cost,
 )
 from polaroc.thresholds.interval_columns import limit_columns
-from polaroc.typing import Cost
 from polaroc.uncertainty.least_costs import (
     CostLimits,
     limits_of_least_cost,
@@ -62,8 +61,8 @@ def expected_cost(
     *,
     over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
     cost: float | Belief = 0.5,
-    cost_fn: Cost | None = None,
-    cost_fp: Cost | None = None,
+    cost_fn: float | None = None,
+    cost_fp: float | None = None,
     intervals: Literal["logit"] | None = None,
     level: float = 0.95,
     **columns: Unpack[Columns],
@@ -72,7 +71,7 @@ def expected_cost(
 
     A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
     cπ(1−t) + (1−c)(1−π)f per case. Prior and c are independent. Or a miss and a false alarm cost
-    what `cost_fn` and `cost_fp` say, of each case its own.
+    what `cost_fn` and `cost_fp` say.
 
     Parameters
     ----------
@@ -88,11 +87,10 @@ def expected_cost(
     cost
         The share c of the cost that a miss carries, in (0, 1), or a belief about it.
     cost_fn, cost_fp
-        In place of `cost`: what a missed positive and a false alarm cost, 1 for the one that is not
-        given. Numbers > 0; or of predictions the column that has what each case costs, or an
-        expression, as in `savings`. Costs are then in their unit, per case.
+        In place of `cost`: what a missed positive and a false alarm cost, > 0, 1 for the one that
+        is not given. Costs are then in their unit, per case.
     intervals
-        ``"logit"`` for limits, None for none; where cases have their own costs `savings` has them.
+        ``"logit"`` for limits, None for none.
     level
         Coverage of the limits, in (0, 1); an estimated prior must have an interval of the same.
 
@@ -151,16 +149,11 @@ def expected_cost(
     else:
         check_choice("intervals", intervals, ("logit",))
     check_share("level", level)
-    of_costs = costs_of(curve, cost, cost_fn, cost_fp)
+    of_costs = costs_of(cost, cost_fn, cost_fp)
     priors, beliefs = beliefs_about(over)
     found = expected_costs(curve, priors, beliefs, *of_costs)
     if intervals is None:
         return found
-    if isinstance(curve, Cases) and curve.costs is not None:
-        raise InvalidArgument(
-            "intervals are of costs that are the same for all cases.",
-            hint="savings(...) has limits of what thresholds cost where each case has its own.",
-        )
     if isinstance(priors, pl.DataFrame):
         check_level(priors, level)
     made = partial(_with_limits, curve, priors, beliefs, of_costs, level)

@@ -116,11 +116,11 @@ def of_cases(
     return CaseInfluence(estimates, *moved)
 
 
-def called(score: "Array", threshold: float | None, share: float = 1.0) -> "Array":
-    """The chance with which cases are called positive; without a threshold none is."""
+def called(score: "Array", threshold: float | None) -> "Array":
+    """1 for cases that are called positive, else 0; without a threshold none is."""
     if threshold is None:
         return np.zeros(len(score))
-    return np.asarray((score > threshold) + share * (score == threshold))
+    return np.asarray(score >= threshold, float)
 
 
 def of_calls(

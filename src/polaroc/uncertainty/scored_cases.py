@@ -12,7 +12,7 @@ from polaroc.base.columns import check_keys, column_name, parts_by_key, single_c
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
-from polaroc.base.private_columns import CLUSTER, COST, PLACE, SIZE, TRUTH, WEIGHT, private
+from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT, private
 from polaroc.base.statistics import equal_units
 from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
@@ -52,7 +52,6 @@ class ScoredCases:
     clusters: list[list["Array"]] | None
     paired: bool  # whether all models have the same cases in the same order
     weights: list["Array"] | None = None  # sampling weights, where there are any
-    costs: list["Array"] | None = None  # of a wrong call of each case, where they differ
 
     @property
     def size(self) -> int:
@@ -103,7 +102,7 @@ class ScoredCases:
 
     def of(self, places: Sequence[int]) -> "ScoredCases":
         """The same of some of the models."""
-        names = ("models", "scores", "truths", "clusters", "weights", "costs")
+        names = ("models", "scores", "truths", "clusters", "weights")
         lists: dict[str, Any] = {name: getattr(self, name) for name in names}
         kept: dict[str, Any] = {
             name: own and [own[place] for place in places] for name, own in lists.items()
@@ -254,7 +253,6 @@ def _scored(
         clusters,
         case is not None,
         [part[WEIGHT].to_numpy() for part in parts] if sampled else None,
-        [part[COST].to_numpy() for part in parts] if COST in rows.columns else None,
     )
 
 
@@ -266,7 +264,6 @@ def scored_rows(
         key, [*key[-1:]] or [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
         [rows[TRUTH].to_numpy()], None if clusters is None else [clusters], True,
         [rows[WEIGHT].to_numpy()] if WEIGHT in rows.columns else None,
-        [rows[COST].to_numpy()] if COST in rows.columns else None,
     )  # fmt: skip
 
 
@@ -284,7 +281,7 @@ def _written_out(counted: pl.DataFrame) -> pl.DataFrame:
 
 def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:
     """The rows of all models in one order of cases; None where they differ in more than that."""
-    shared = [name for name in (case, TRUTH, CLUSTER, WEIGHT, COST) if name in parts[0].columns]
+    shared = [name for name in (case, TRUTH, CLUSTER, WEIGHT) if name in parts[0].columns]
 
     def are_alike(parts: list[pl.DataFrame]) -> bool:
         first, *others = (part.select(shared) for part in parts)
@@ -428,7 +425,7 @@ def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: st
         )
     refuse_twice(rows.select(*key, model), [*key, model])
     refuse_lacking(rows, blocks, model, case)
-    roles = {TRUTH: "truth", CLUSTER: "cluster", WEIGHT: "count or weight", COST: "cost"}
+    roles = {TRUTH: "truth", CLUSTER: "cluster", WEIGHT: "count or weight"}
     kinds = {name: pl.col(name).n_unique() for name in roles if name in rows.columns}
     counts = rows.group_by(key).agg(**kinds)
     for name in kinds:

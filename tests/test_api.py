@@ -15,8 +15,8 @@ from polaroc.cli import app
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec",
     "beta",
-    "calibration_curve", "cases", "charts", "check",
-    "check_calibration", "choose", "compare", "cost_curve", "curve", "datasets",
+    "calibration", "cases", "charts", "check",
+    "choose", "compare", "cost_curve", "curve", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "expected_cost", "expr", "gate", "hull",
     "iauprec", "intervals", "mean_curve",

@@ -7,9 +7,6 @@ from polaroc import expr as expr
 from polaroc import rates as rates
 from polaroc import sklearn as sklearn
 from polaroc import warehouse as warehouse
-from polaroc.calibration.calibration_curve import calibration_curve as calibration_curve
-from polaroc.calibration.check_calibration import check_calibration as check_calibration
-from polaroc.calibration.probabilities import probabilities as probabilities
 from polaroc.comparison.anova import anova as anova
 from polaroc.comparison.choose import choose as choose
 from polaroc.comparison.compare import compare as compare
@@ -40,6 +37,8 @@ from polaroc.priors.grids import prior_grid as prior_grid
 from polaroc.priors.grids import skew as skew
 from polaroc.priors.roc_pr import pr_from_roc as pr_from_roc
 from polaroc.priors.roc_pr import roc_from_pr as roc_from_pr
+from polaroc.probability.calibration import calibration as calibration
+from polaroc.probability.probabilities import probabilities as probabilities
 from polaroc.reports.report import report as report
 from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresholds
 from polaroc.thresholds.costs import cost_curve as cost_curve

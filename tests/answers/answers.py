@@ -262,7 +262,7 @@ def probabilities(of: Case) -> pl.DataFrame:
 
 
 def calibration(of: Case) -> pl.DataFrame:
-    return pr.check_calibration(of.table, **of.columns)
+    return pr.calibration(of.table, **of.columns).table
 
 
 def estimate_prior(of: Case) -> pl.DataFrame:
@@ -329,7 +329,10 @@ VERBS = {
     "cost_curve": Verb(cost_curve, ("model", "fold", "probability_cost"), ("cost",), every=3),
     "probabilities": Verb(probabilities, ("model", "case"), ("probability",), every=6),
     "calibration": Verb(
-        calibration, ("model", "fold"), ("observed_over_expected", "slope", "p_value"), every=3
+        calibration,
+        ("model", "fold"),
+        ("observed_over_expected", "calibration_in_the_large", "slope", "slope_lower", "p_value"),
+        every=3,
     ),
     "estimate_prior": Verb(estimate_prior, ("model",), ("prior", "lower", "upper"), every=6),
 }

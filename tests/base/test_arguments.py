@@ -158,8 +158,8 @@ CALLS = {
         COLUMN | {"model": "model", "fold": [], "case": "case"},
     ),
     "proc.curve": (lambda **a: TABLE.proc.curve(**a), OF_CASES),
-    "check_calibration": (
-        lambda **a: pr.check_calibration(TABLE, **a),
+    "calibration": (
+        lambda **a: pr.calibration(TABLE, **a).table,
         {role: one for role, one in OF_CASES.items() if role != "cluster"},
     ),
     "probabilities": (
@@ -449,7 +449,7 @@ OTHERS = {
     "probability_cost": (lambda x: pr.cost_curve(curves(), x), ()),
     "thresholds": (lambda x: pr.decision_curve(curves(), x), ()),
     "score_prior": (lambda x: pr.decision_curve(curves(), score_prior=x), (None,)),
-    "priors of calibration_curve": (lambda x: pr.calibration_curve(curves(), x), ()),
+    "priors of calibration": (lambda x: pr.calibration(TABLE, x, **NAMES), ()),
     "measure of compare": (lambda x: pr.compare(measures(), x, test_train_ratio=0), ()),
     "measure of folds": (
         lambda x: pr.compare(TABLE, x, test_train_ratio=0, **NAMES), (),

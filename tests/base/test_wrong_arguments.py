@@ -64,8 +64,7 @@ CALLS = {
     "intervals": [{"curve": CURVES}], "expected_cost": [{"curve": CURVES, **OVER}],
     "mean_curve": [{"curve": BY_FOLD, "n": 3}, {"curve": SURFACE, "n": 3}],
     "dominance": [{"curve": CURVES}],
-    "calibration_curve": [{"curve": CURVES, "draws": 100}],
-    "check_calibration": [{"cases": TEST, **KEYED}],
+    "calibration": [{"cases": TEST, **KEYED}],
     "probabilities": [
         {"cases": OTHERS, "curve": CURVES, "score": "score", "priors": 0.1},
     ],

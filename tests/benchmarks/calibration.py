@@ -7,7 +7,7 @@ scores are log-odds of binormal data, right (slope 1) or twice too extreme (slop
 * intervals: how often those of the Brier score and the log loss hold what is true, at a
   nominal 0.95 (an interval that is not given counts neither way), and the mean of each
   estimate: the calibration loss of calibrated scores, at slope 1, is truly 0;
-* size: how often `check_calibration` rejects calibrated scores at level 0.05;
+* size: how often `calibration` rejects calibrated scores at level 0.05;
 * line: how often its limits hold the true ratio, calibration in the large and slope, of
   independent cases and of clusters of ten cases of one class that share half the variance of
   their scores;
@@ -184,9 +184,8 @@ def size(samples_each: int = 2000) -> pl.DataFrame:
             ("as they stand", "score", "observed"),
             ("right at 0.5", "balanced", 0.5),
         ):
-            found = pr.check_calibration(
-                table, truth="truth", score=column, by="sample", score_prior=at
-            )["p_value"].drop_nulls()
+            result = pr.calibration(table, truth="truth", score=column, by="sample", score_prior=at)
+            found = result.table["p_value"].drop_nulls()
             rows.append(
                 {
                     "auc": auc, "cases": cases, "share": own, "scores": asked,
@@ -225,7 +224,7 @@ def line(count: int = 400, cells: slice = slice(None)) -> pl.DataFrame:
         )  # fmt: skip
         roles = {"truth": "truth", "score": "score", "by": "sample"}
         roles |= {"cluster": "cluster"} if members > 1 else {}
-        found = pr.check_calibration(table, **roles)
+        found = pr.calibration(table, **roles).table
         # Scores that are too extreme are not right on average, either.
         average = {"observed_over_expected": 1.0, "calibration_in_the_large": 0.0}
         true = average if slope == 1 else {}

@@ -174,9 +174,10 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
     "cases": [(of_wide(pr.cases, cluster="cluster"), "rows clusters")],
     "one_vs_rest": [(of(Size.wide, pr.one_vs_rest, truth="truth",
                         scores={False: "model 0", True: "model 1"}), "rows")],
-    "calibration_curve": [(of(CURVES, pr.calibration_curve), "rows keys")],
-    "check_calibration": [(of_wide(pr.check_calibration, by="key", cluster="cluster"),
-                           "rows keys clusters")],
+    "calibration": [
+        (of_wide(pr.calibration, by="key", cluster="cluster"), "rows keys clusters"),
+        (of_wide(lambda *of, **roles: pr.calibration(*of, **roles).curve, by="key"), "rows keys"),
+    ],
     "probabilities": [
         (of(Size.wide, lambda table: pr.probabilities(
             table, pr.curve(table, **BASE), score="score", priors=0.1, same_table=True)), "rows"),

@@ -98,7 +98,11 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
         (
             "reliability",
             ["--prior", 0.1],
-            lambda curves: pr.charts.reliability(pr.calibration_curve(curves, 0.1)),
+            lambda _: pr.charts.reliability(
+                pr.calibration(
+                    PROBABLE.filter(fold=1), 0.1, truth="truth", score="score", fold=None
+                ).curve
+            ),
         ),
     ],
 )

@@ -115,7 +115,6 @@ MODES = {
         {"truth": "y", "score": "p", "model": "m", "thresholds": 9, "priors": 0.2,
          "intervals": "pointwise"},
     ),
-    "calibration_curve": (pr.calibration_curve, CURVES, {"draws": 100}),
 }  # fmt: skip
 # Another value of each option.
 OTHER = {
@@ -166,7 +165,7 @@ NO_BEARING = {
     "score_prior": MODES.keys()
     - OF_LOSSES
     - REFUSED_BY
-    - {"calibration_curve", "decision_curve", "choose, costs of folds"}
+    - {"decision_curve", "choose, costs of folds"}
     | {mode for mode in MODES if mode.startswith("operating_points")},
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY),
     # What is asked for beside is not over a range.

@@ -547,7 +547,7 @@ def test_curves_at_priors_have_no_row_twice(kind):
         "achievable": pr.achievable(kind(curves), priors),
         "decisions": pr.decision_curve(kind(curves), [0.2], priors=priors),
         "probabilities": pr.probabilities(kind(others), curves, priors=priors, **roles),
-        "calibration": pr.calibration_curve(kind(curves), priors=priors),
+        "calibration": pr.calibration(kind(table), priors, truth="truth", **roles).curve,
     }
     for found in functions.values():
         at = found.lazy().select("key", "prior").unique().collect()

@@ -15,6 +15,7 @@ from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES, documented
+from polaroc.probability.calibration import Calibration
 
 pytestmark = pytest.mark.usefixtures("words_only", "no_cases_needed")
 rng = np.random.default_rng(1)
@@ -58,7 +59,7 @@ FUNCTIONS = {
         {"measures": ["auc", "brier"], "priors": [0.1], "intervals": "logit"},
     ),
     "check": (pr.check, BASE, {}),
-    "check_calibration": (pr.check_calibration, BASE, {}),
+    "calibration": (pr.calibration, BASE, {}),
     "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": "exact"}),
     "operating_points": (
         pr.operating_points,
@@ -130,7 +131,7 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor):
+    if isinstance(result, Monitor | Calibration):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs

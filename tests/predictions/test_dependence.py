@@ -57,7 +57,7 @@ CALLS = {
     "apply_thresholds": lambda table: notes(
         pr.apply_thresholds(table, POINTS, **MODELS, intervals="exact")
     ),
-    "check_calibration": lambda table: notes(pr.check_calibration(table, **MODELS)),
+    "calibration": lambda table: notes(pr.calibration(table, **MODELS).table),
     "estimate_prior": lambda table: notes(
         pr.estimate_prior(OTHER.drop("patient"), table, **MODELS, method="confusion")
     ),

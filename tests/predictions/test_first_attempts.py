@@ -22,7 +22,7 @@ TABLES = {
 # By function, what it needs besides the columns.
 OF_ONE = {
     "cases": {}, "check": {}, "curve": {}, "evaluate": {"measures": "auc"},
-    "operating_points": {}, "check_calibration": {}, "decision_curve": {},
+    "operating_points": {}, "calibration": {}, "decision_curve": {},
 }  # fmt: skip
 OF_MODELS = {
     "choose": {"over": (0.05, 0.2)}, "compare": {"measure": "auc"}, "delong": {},

@@ -196,7 +196,7 @@ def placements_by_case(rows):
 @weighted
 def test_positives_beside_those_that_scores_expect(weighting):
     for table in TABLES[weighting]:
-        found = pr.check_calibration(table.frame, **table.roles("cluster"))
+        found = pr.calibration(table.frame, **table.roles("cluster")).table
         for one, rows in table.by("model").items():
             row = found.row(by_predicate=pl.col(table.names["model"]) == one, named=True)
             expected = role_tables.mean(rows, lambda row: row.score)

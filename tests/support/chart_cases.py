@@ -65,13 +65,14 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
         )
     ),
     "reliability": lambda table: pr.charts.reliability(
-        pr.calibration_curve(
-            curves(table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))), [0.5, 0.1]
-        )
-    ),
-    "reliability, slider": lambda table: pr.charts.reliability(
-        pr.calibration_curve(curves(table.with_columns(score=1 / (1 + (-pl.col("score")).exp())))),
-        over=(0.01, 0.5),
+        pr.calibration(
+            table.with_columns(score=1 / (1 + (-pl.col("score")).exp())),
+            [0.5, 0.1],
+            truth="truth",
+            score="score",
+            model="model",
+            fold=None,
+        ).curve
     ),
     "explorer": lambda table: pr.charts.explorer(curves(table)),
     "auprec_by_prior": lambda table: pr.charts.auprec_by_prior(measures(table)),

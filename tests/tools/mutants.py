@@ -25,7 +25,7 @@ import coverage
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = [
-    "priors", "curves", "measures", "thresholds", "calibration", "uncertainty", "comparison",
+    "priors", "curves", "measures", "thresholds", "probability", "uncertainty", "comparison",
     "deployment",
 ]  # fmt: skip
 TESTS = ["tests", "--ignore=tests/benchmarks", "-m", "not engine and not browser and not faults"]

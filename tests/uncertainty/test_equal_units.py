@@ -126,8 +126,8 @@ def test_clusters_of_two_cases_and_unequal_weights_do_change_them():
 
 @pytest.mark.parametrize("same", [own for own in SAME if own != "weights by class"])
 def test_calibration_is_tested_as_that_of_cases(same):
-    expected = pr.check_calibration(UNPAIRED, **NAMES)
-    found = pr.check_calibration(UNPAIRED, **NAMES, **SAME[same])
+    expected = pr.calibration(UNPAIRED, **NAMES).table
+    found = pr.calibration(UNPAIRED, **NAMES, **SAME[same]).table
     counts = ["positives", "negatives"]
     assert_frame_equal(found.drop(counts), expected.drop(counts), rel_tol=1e-9)
     assert found["p_value"].null_count() == 0

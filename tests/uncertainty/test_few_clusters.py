@@ -34,9 +34,9 @@ LIMITS = {
     "evaluate": lambda table: pr.evaluate(
         table.filter(model="A"), **ROLES, measures=["auc", "brier"], priors=0.2, intervals="logit"
     ).select("lower", "upper", "note"),
-    "check_calibration": lambda table: pr.check_calibration(
+    "calibration": lambda table: pr.calibration(
         table.filter(model="A"), **ROLES
-    ).select("slope_lower", "observed_over_expected_upper", "note"),
+    ).table.select("slope_lower", "observed_over_expected_upper", "note"),
 }  # fmt: skip
 
 

@@ -52,7 +52,8 @@ CALLS = {
     "apply_thresholds": lambda **at: pr.apply_thresholds(
         ONE, POINTS, **NAMES, same_table=True, intervals="exact", **at
     ),
-    "check_calibration": lambda **at: pr.check_calibration(ONE, **NAMES, **at),
+    "calibration": lambda **at: pr.calibration(ONE, **NAMES, **at).table,
+    "calibration, curve": lambda **at: pr.calibration(ONE, **NAMES, draws=100, **at).curve,
     "expected_cost": lambda **at: pr.expected_cost(ONE, **NAMES, over=0.4, intervals="logit", **at),
     "decision_curve": lambda **at: pr.decision_curve(
         ONE.with_columns(pl.col("p").rank() / ONE.height),
@@ -62,7 +63,6 @@ CALLS = {
         **at,
     ),
     "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, interval="t", **at),
-    "calibration_curve": lambda **at: pr.calibration_curve(CURVES, draws=100, **at),
     "estimate_prior": estimated,
     "monitor": lambda **at: (
         pr.monitor(ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at).history

@@ -5,9 +5,9 @@ from comparison import assert_same, predictions
 from engines import Engine
 
 import polaroc as pr
-from polaroc.calibration.probabilities import SAME_SCORES
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.measures.scoring import INFINITE
+from polaroc.probability.probabilities import SAME_SCORES
 
 NAMES = {"truth": "truth", "score": "score"}
 SCORING = ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_skill"]

@@ -7,14 +7,13 @@ import polars as pl
 
 from polaroc.base.columns import curve_keys
 from polaroc.base.tables import as_polars
-from polaroc.charts.calibration import check_calibration_curve, reliability_panel
 from polaroc.charts.layers import Records, chance_diagonal, data
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines, refuse_many, refuse_more
 from polaroc.charts.options import checked
 from polaroc.charts.prior_slider import FIRST, slider, thinned_for_any_prior
 from polaroc.charts.saving import STATIC_SUBTITLE
-from polaroc.charts.theme import GREY, assigned_colours, share_axis, style, with_theme
+from polaroc.charts.theme import GREY, share_axis, style, with_theme
 from polaroc.charts.tooltips import in_json
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument
@@ -54,11 +53,8 @@ def explorer(
     prior: float = 0.1,
     over: tuple[float, float] = (0.001, 0.999),
     colours: Mapping[str, str] | None = None,
-    calibration: pl.LazyFrame | pl.DataFrame | None = None,
 ) -> "alt.HConcatChart":
     """ROC and precision-recall curves side by side, with a slider for the prior.
-
-    With `calibration` the share of positives by score stands beside them.
 
     Parameters
     ----------
@@ -70,9 +66,6 @@ def explorer(
         Where the slider starts: share of positives, within `over`.
     over
         The range (lo, hi) of priors of the slider, 0 < lo < hi < 1.
-    calibration
-        The result of `calibration_curve` on curves of the same first key, for a third
-        panel: how often scores are right at the prior of the slider.
 
     Returns
     -------
@@ -122,12 +115,6 @@ def explorer(
             (_chance_level(), pr, pr_heading),
         )
     ]
-    if calibration is not None:
-        usable = check_calibration_curve(calibration)
-        taken = assigned_colours(drawn.series, colours)
-        panels.append(
-            (reliability_panel(usable, taken), "When it says 30 %, how often is it right?")
-        )
     chart = alt.HConcatChart(
         hconcat=[
             panel.properties(

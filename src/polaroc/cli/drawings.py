@@ -52,13 +52,17 @@ class ChartInputs:
 
     def curves(self) -> pl.DataFrame:
         """The curve of each key."""
+        self._require_predictions()
+        return self.call.curves
+
+    def _require_predictions(self) -> None:
+        """Refuse measures."""
         if self.call.cases.truth is None:
             raise InvalidArgument(
                 "curves are drawn from predictions, and the files hold measures.",
                 hint="give the predictions, with --truth and --score; roc and pr are also written "
                 "by `polaroc evaluate PREDICTIONS --truth ... --score ... --out FOLDER`.",
             )
-        return self.call.curves
 
     def at_priors(self) -> pl.DataFrame:
         """The precision of each point of the curves at the priors."""
@@ -79,7 +83,8 @@ class ChartInputs:
 
     def calibration(self) -> pl.DataFrame:
         """How often scores are right, at the priors or at each key's own."""
-        return pr.calibration_curve(self.curves(), priors=self.priors or ["observed"])
+        self._require_predictions()
+        return pr.calibration(self.call.in_memory, priors=self.priors or ["observed"]).curve
 
     def benefits(self) -> pl.DataFrame:
         """The net benefit of each curve, at the priors or at its own."""

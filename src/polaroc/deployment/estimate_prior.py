@@ -10,7 +10,6 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import check_keys, text_keys_of_different_types, with_level
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
-from polaroc.calibration.score_test import miscalibration_note
 from polaroc.curves.held import curve_of_rows
 from polaroc.curves.keys import totals
 from polaroc.deployment.estimators import (
@@ -38,6 +37,7 @@ from polaroc.predictions.roles import OF_COUNTS, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.probability.score_test import miscalibration_note
 from polaroc.typing import Paths, Table
 
 Method: TypeAlias = Literal["em", "confusion"]

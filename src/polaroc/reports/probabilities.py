@@ -7,12 +7,12 @@ from polaroc.base.joins import join_on
 from polaroc.base.names import named, one_name
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
-from polaroc.calibration.calibration_curve import calibration_curve
 from polaroc.comparison.compared import rows_among
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.priors.grids import OBSERVED
-from polaroc.reports.figures import MAX_DRAWN, POOLED, SLIDER, Figure, Section, colours
+from polaroc.probability.calibration_curve import calibration_curve
+from polaroc.reports.figures import MAX_DRAWN, POOLED, Figure, Section, colours
 from polaroc.reports.findings import Findings, drawn
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
 from polaroc.reports.thresholds import shown_priors
@@ -39,7 +39,7 @@ NO_PROBABILITIES = (
 LEFT_OUT = " The scores of {} are no probabilities: left out here."
 TOO_MANY = (
     f"How often probabilities are right is not shown for more than {MAX_ROWS:,} rows: see "
-    "polaroc.calibration_curve."
+    "polaroc.calibration."
 )
 
 
@@ -97,10 +97,12 @@ def _table(
 def _figure(
     findings: Findings, curves: pl.DataFrame, keys: pl.DataFrame, table: ReportTable
 ) -> Figure:
-    """The share of positives by score, at the prior of a slider, at first in the middle."""
+    """The share of positives by score, at the prior in the middle of the range."""
     priors, level = shown_priors(findings.question.over), findings.question.level
     middle = priors[len(priors) // 2]
-    scores = calibration_curve(curves, middle, score_prior=findings.score_prior, level=level)
+    scores = calibration_curve(
+        curves, [middle], score_prior=findings.score_prior, level=level
+    ).collect()
     if findings.question.compared.cases.in_clusters:
         # The band is that of independent cases.
         scores = scores.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ENDS)
@@ -122,13 +124,12 @@ def _figure(
         charts.reliability(
             scores,
             "When it says 30 %, how often is it right?",
-            over=(priors[0], priors[-1]) if len(priors) > 1 else SLIDER,
             colours={name: colours(findings)[name] for name in names},
         ),
         "The share of positives among cases by what their score says, which is right on the "
         f"diagonal{'' if scores['lower'].is_null().all() else band}"
         f"{POOLED if findings.folds > 1 else ''}.",
-        f"Share of positives by score, at first with {percent(middle)} positives. "
+        f"Share of positives by score, with {percent(middle)} positives. "
         f"Brier score: {'; '.join(errors)}.",
         names,
     )

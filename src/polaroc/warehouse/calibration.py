@@ -11,7 +11,13 @@ from polaroc.base.columns import check_shared_keys, column_name, column_names, w
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PLACE, SAME, private
-from polaroc.calibration.probabilities import (
+from polaroc.curves.whole import whole_curves
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import BESIDE, Columns
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.takes_cases import takes_cases
+from polaroc.priors.grids import some_priors
+from polaroc.probability.probabilities import (
     ADDED,
     LEAST,
     NO_CURVE,
@@ -22,13 +28,7 @@ from polaroc.calibration.probabilities import (
     hull_blocks,
     refuse_added,
 )
-from polaroc.calibration.probabilities import probabilities as local_probabilities
-from polaroc.curves.whole import whole_curves
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import BESIDE, Columns
-from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import takes_cases
-from polaroc.priors.grids import some_priors
+from polaroc.probability.probabilities import probabilities as local_probabilities
 from polaroc.typing import IbisTable, Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, is_among, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along

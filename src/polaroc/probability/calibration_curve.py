@@ -5,16 +5,14 @@ from itertools import pairwise
 
 import polars as pl
 
-from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import curve_keys, with_level
 from polaroc.base.lazy import np
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull_vertices
-from polaroc.curves.whole import takes_curve
-from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
-from polaroc.predictions.row_checks import SCORE, UNRANKED
-from polaroc.priors.grids import OBSERVED, SAME, reweighted, skew, some_priors
-from polaroc.typing import Array, Prior, Priors
+from polaroc.measures.scoring import NOT_PROBABILITIES
+from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.grids import OBSERVED, SAME, reweighted, skew
+from polaroc.typing import Array, Prior
 
 # Cells that are drawn from, and points between the ends of blocks that are shown.
 MAX_CELLS, POINTS = 2000, 40
@@ -22,69 +20,27 @@ MIN_DRAWS = 100
 NUMBERS = ("prior", "score", "probability", "lower", "upper")
 
 
-@takes_curve
 def calibration_curve(
-    curve: pl.LazyFrame,
-    priors: Priors = "observed",
+    curve: pl.DataFrame,
+    priors: Sequence[float | None],
     *,
-    score_prior: Prior = "observed",
-    level: float = 0.95,
+    score_prior: Prior,
+    level: float,
     draws: int = 200,
     seed: int = 0,
 ) -> pl.LazyFrame:
     """The share of positives at each score, at each prior, by isotonic regression.
 
-    Parameters
-    ----------
-    curve
-        The result of `curve`, of scores that are probabilities.
-    priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior
-        grid. Scores are re-weighted to each.
-    level
-        Share of samples of calibrated scores in which the curve stays in the band at a
-        given score.
-    draws
-        How many samples the band is made of, at least 100.
-    seed
-        Of their random numbers.
-
-    Returns
-    -------
-    Frame of the kind given
-        The keys; `prior`; `score`, re-weighted to it, rising; `probability`, the share of
-        positives at this score; `lower` and `upper`, between which it would be if the
-        scores were calibrated (a consistency band, score by score, not for all at once),
-        and their `level`; all Float64; `cases`, the number from the score before to this one;
-        `note` String, null, or why a key has one row without numbers, or no band.
-
-    Notes
-    -----
-    The curve is the hull of the ROC read as a calibration, and needs no bins (Bröcker and
-    Smith 2007; Dimitriadis, Gneiting and Jordan 2021). For curves
-    with more than 2,000 different scores, the band is drawn from 2,000 bins of them.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> found = pr.calibration_curve(curves)
-    >>> found.select(pl.col("score", "probability", "lower", "upper").round(2)).row(0)
-    (0.1, 0.0, 0.0, 0.34)
+    The result is the `curve` of `polaroc.calibration`; None is each key's own prior.
     """
-    keys = curve_keys(curve)
-    check_score_prior(score_prior)
-    check_share("level", level)
-    check_whole("draws", draws, MIN_DRAWS, MAX_NUMBER)
-    check_whole("seed", seed, 0)
-    resolved = some_priors(priors)
-    kinds = curve.collect_schema()
+    keys = curve_keys(curve.lazy())
+    kinds = curve.schema
     schema = {key: kinds[key] for key in keys} | dict.fromkeys(NUMBERS, pl.Float64())
     schema |= {"cases": kinds["pos"], "note": pl.String()}
 
     def of_curves(table: pl.DataFrame) -> pl.DataFrame:
         parts = [
-            _of_curve(part, keys, resolved, score_prior, (level, draws, seed))
+            _of_curve(part, keys, priors, score_prior, (level, draws, seed))
             for part in _parts(table)
         ]
         empty = pl.DataFrame(schema=schema)
@@ -92,7 +48,7 @@ def calibration_curve(
             [empty, *(part.select(list(schema)) for part in parts)], how="vertical_relaxed"
         )
 
-    found = in_order(curve, keys).map_batches(of_curves, schema=schema)
+    found = in_order(curve.lazy(), keys).map_batches(of_curves, schema=schema)
     return with_level(found, level)
 
 
@@ -106,8 +62,6 @@ def _parts(curves: pl.DataFrame) -> Iterator[pl.DataFrame]:
 def _unusable(curve: pl.DataFrame) -> str | None:
     """Why the scores of a curve cannot be taken as probabilities, None where they can."""
     positives, negatives = curve["positives"][0], curve["negatives"][0]
-    if positives is None:
-        return UNRANKED
     if not positives or not negatives:
         absent = [name for name in ("positives", "negatives") if not curve[name][0]]
         return " and ".join(f"no {name}" for name in absent)

@@ -4,9 +4,9 @@ from scipy import stats
 from simulations import binormal, expit, labelled
 from sklearn.linear_model import LogisticRegression
 
-from polaroc.calibration.score_test import FALSE_ALARMS
-from polaroc.calibration.score_test import miscalibration_note as note_of_cells
 from polaroc.deployment.estimators import Labelled
+from polaroc.probability.score_test import FALSE_ALARMS
+from polaroc.probability.score_test import miscalibration_note as note_of_cells
 
 
 def miscalibration_note(cells: Labelled) -> str | None:

@@ -1,10 +1,11 @@
 """The score test of calibration: whether scores are posteriors of the labelled cases."""
 
 from dataclasses import dataclass
-from math import erfc, exp, log, sqrt
+from math import erfc, exp, sqrt
 
 from polaroc.base.lazy import np
 from polaroc.base.rounding import p_in_words
+from polaroc.probability.regression import calibration_fit
 from polaroc.typing import Array
 
 # Significance level of the note that `estimate_prior` makes.
@@ -89,59 +90,18 @@ def miscalibration_note(score: "Array", pos: "Array", neg: "Array") -> str | Non
     if test.p_value >= FALSE_ALARMS:
         return None
     size = pos + neg
-    line = fitted_line(score, pos, neg)
-    figures = [] if line is None else [f"calibration slope {line[1]:.2g}"]
+    cells = np.arange(score.size)
+    line = calibration_fit(
+        np.concatenate([score, score]),
+        np.repeat([True, False], score.size),
+        np.concatenate([pos, neg]),
+        np.concatenate([cells, cells]),
+        free_slope=True,
+    )
+    figures = [] if line is None else [f"calibration slope {line.estimates[1]:.2g}"]
     figures += [
         f"mean {size @ score / size.sum():.2g} for a share of positives of "
         f"{pos.sum() / size.sum():.2g}",
         p_in_words(test.p_value),
     ]
     return f"scores seem not to be posteriors ({', '.join(figures)})"
-
-
-def fitted_line(score: "Array", pos: "Array", neg: "Array") -> tuple[float, float] | None:
-    """Intercept and slope of the logistic regression of the truth on the logit of the score.
-
-    None where all scores are one, or where they separate the classes.
-    """
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
-    inner = (score > 0) & (score < 1)
-    score, pos, size = score[inner], pos[inner], (pos + neg)[inner]
-    of_pos, of_neg = score[pos > 0], score[size > pos]
-    if not of_pos.size or not of_neg.size or np.ptp(score) == 0:
-        return None
-    if of_pos.min() >= of_neg.max() or of_pos.max() <= of_neg.min():
-        return None
-    logit = np.log(score) - np.log1p(-score)
-    terms = np.stack([np.ones_like(logit), logit])
-
-    def loss(line: "Array") -> tuple[float, "Array"]:
-        at = line @ terms
-        value = size @ np.logaddexp(0, at) - pos @ at
-        return float(value) / size.sum(), terms @ (size * expit(at) - pos) / size.sum()
-
-    intercept, slope = minimize(loss, np.array([0.0, 1.0]), jac=True, method="BFGS").x.tolist()
-    return intercept, slope
-
-
-def fitted_intercept(score: "Array", pos: "Array", neg: "Array") -> float | None:
-    """Intercept of the logistic regression of the truth on the logit of the score, at slope 1.
-
-    None where the scores between 0 and 1 are of one class.
-    """
-    from scipy.optimize import brentq
-    from scipy.special import expit
-
-    inner = (score > 0) & (score < 1)
-    score, pos, size = score[inner], pos[inner], (pos + neg)[inner]
-    positives, cases = float(pos.sum()), float(size.sum())
-    if not 0 < positives < cases:
-        return None
-    logit = np.log(score) - np.log1p(-score)
-    # With the lower end as intercept no fitted probability is above the share of positives, with
-    # the upper end none is below it.
-    own = log(positives / (cases - positives))
-    ends = own - logit.max() - 1e-6, own - logit.min() + 1e-6
-    return float(brentq(lambda one: size @ expit(one + logit) - positives, *ends, xtol=1e-13))

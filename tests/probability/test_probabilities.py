@@ -5,8 +5,8 @@ from polars.testing import assert_frame_equal
 from sklearn.isotonic import IsotonicRegression
 
 import polaroc as pr
-from polaroc.calibration.probabilities import NO_CURVE, SAME_SCORES
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+from polaroc.probability.probabilities import NO_CURVE, SAME_SCORES
 
 NAMES = {"truth": "truth", "score": "score", "model": None}
 INFINITE = float("inf")

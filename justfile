@@ -94,7 +94,7 @@ dependent-cases *ARGS:
     python tests/benchmarks/dependent_cases.py {{ARGS}}
 
 # How often tests and intervals err where rows come in clusters, or with `--crossed` share customers
-# and days, or with `--halves` of models trained anew: `--write` takes about 15 minutes.
+# and days: `--write` takes about 15 minutes.
 clusters *ARGS:
     python tests/benchmarks/clusters.py {{ARGS}}
 
@@ -119,10 +119,6 @@ spark-scale *ARGS:
 # How often `compare` finds a difference where there is none, by design and learner, and its power.
 error-rates *ARGS:
     python tests/benchmarks/design_rates.py {{ARGS}}
-
-# The variance from splits into halves beside those from thirds and quarters.
-split-shares *ARGS:
-    python tests/benchmarks/split_shares.py {{ARGS}}
 
 # The rates of all tests of one design, P-ROC's among them.
 test-rates *ARGS:

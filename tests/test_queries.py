@@ -589,28 +589,3 @@ def test_the_model_that_costs_least_at_the_threshold_of_other_cases():
         assert row["mean"] == pytest.approx(tested[tuned.argmin()])
     assert answer["mean"].is_sorted()
     assert answer["probability_best"].sum() == pytest.approx(1)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_differences_have_the_standard_error_between_halves():
-    (file,) = [query for query in QUERIES if query.stem == "differences_by_half_splits"]
-    table = runpy.run_path(str(file))["sonar"](splits=3)
-    answer = run("differences_by_half_splits", table)
-    keys = ["model", "split", "half", "repeat", "fold"]
-    folds = pl.DataFrame(
-        [(*key, roc_auc_score(part["truth"], part["score"])) for key, part in table.group_by(keys)],
-        schema=[*keys, "auc"],
-        orient="row",
-    ).pivot("model", index=keys[1:], values="auc", aggregate_function="first")
-    for row in answer.iter_rows(named=True):
-        both = folds.with_columns((pl.col(row["model_a"]) - pl.col(row["model_b"])).alias("d"))
-        whole = both.filter(pl.col("split").is_null())
-        assert row["difference"] == pytest.approx(whole["d"].mean())
-        halves = both.drop_nulls("split").group_by("split", "half").agg(pl.col("d").mean())
-        first, second = (halves.filter(half=half).sort("split")["d"] for half in (1, 2))
-        # Half the mean square of the difference is the variance in half the cases; how the cases
-        # were divided adds what the two repeats of the whole show of it.
-        repeats = whole.group_by("repeat").agg(pl.col("d").mean())["d"]
-        variance = ((first - second) ** 2).mean() / 2 / 2 + repeats.var() / 2
-        assert row["std_error"] == pytest.approx(sqrt(variance))

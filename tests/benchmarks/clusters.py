@@ -38,8 +38,6 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtr
-from scipy.stats import rankdata
 
 import polaroc as pr
 
@@ -214,120 +212,6 @@ def counted_crossed(kind: Crossed, samples: int, seed: int) -> str:
     return "".join(lines)
 
 
-class Halved(NamedTuple):
-    """Patients of either class, or of both, and whether each two have rows of their own number."""
-
-    patients: int  # of each class, or of both classes
-    both: bool = False
-    uneven: bool = False
-
-    @property
-    def words(self) -> str:
-        """The kind, in the table."""
-        who = "of both classes" if self.both else "of each class"
-        return f"{self.patients} {who}, {'1 to 37' if self.uneven else '10'} rows"
-
-
-HALVED = (
-    Halved(6), Halved(10), Halved(20), Halved(20, uneven=True), Halved(10, both=True),
-    Halved(20, both=True, uneven=True),
-)  # fmt: skip
-FEATURES, SPLITS, IN_WHOLE, IN_HALF = 4, 25, 6, 3
-LEAD = 0.6
-
-
-class Fold(NamedTuple):
-    """The rows of a fold, scored by both classifiers; of the whole split and half are -1."""
-
-    split: int
-    half: int
-    fold: int
-    rows: np.ndarray
-    scores: np.ndarray
-
-
-def trained_anew(
-    kind: Halved, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, list[Fold]]:
-    """Patients and truths of rows, and two equal classifiers in folds of patients, and in halves.
-
-    Each takes the difference of the means of both classes, of features of its own that rows of a
-    patient share half of.
-    """
-    count = kind.patients if kind.both else 2 * kind.patients
-    # Each two patients, of which one comes into either half, have as many rows.
-    sizes = np.repeat(1 + 4 * np.arange(10), 2)[np.arange(count) % 20]
-    sizes = sizes if kind.uneven else np.full(count, 10)
-    patient = np.repeat(np.arange(count), 2 * sizes if kind.both else sizes)
-    truth = np.arange(patient.size) % 2 == 0 if kind.both else patient < kind.patients
-    shape = patient.size, 2, FEATURES
-    shared = rng.normal(size=(count, *shape[1:]))[patient]
-    x = 0.5**0.5 * (shared + rng.normal(size=shape)) + truth[:, None, None] * LEAD / FEATURES**0.5
-    # Patients of a class, two of a size after each other.
-    pairs, folds = np.arange(count).reshape(-1, 2), []
-
-    def add(patients: np.ndarray, number: int, split: int = -1, half: int = -1) -> None:
-        place = np.full(count, -1)
-        place[patients] = np.arange(patients.size) % number
-        fold = place[patient]
-        for one in range(number):
-            test, train = np.flatnonzero(fold == one), (fold >= 0) & (fold != one)
-            means = [x[train & (truth == own)].mean(axis=0) for own in (True, False)]
-            scores = np.einsum("rmf,mf->mr", x[test], means[0] - means[1])
-            folds.append(Fold(split, half, one, test, scores))
-
-    add(rng.permuted(pairs, axis=1).ravel(), IN_WHOLE)
-    for split in range(SPLITS):
-        order = rng.permuted(pairs, axis=1)
-        for half in range(2):
-            add(order[:, half], IN_HALF, split, half)
-    return patient, truth, folds
-
-
-def by_halves(truth: np.ndarray, folds: list[Fold]) -> float:
-    """Student's t of the difference of two AUCs, with the variance that halves tell."""
-    ahead: dict[tuple[int, int], list[float]] = {}
-    for one in folds:
-        own, ranks = truth[one.rows], rankdata(one.scores, axis=1)
-        apart = (ranks[0] - ranks[1])[own].sum() / (own.sum() * (~own).sum())
-        ahead.setdefault((one.split, one.half), []).append(apart)
-    means = {key: np.mean(values) for key, values in ahead.items()}
-    moved = [means[split, 0] - means[split, 1] for split in range(SPLITS)]
-    return float(means[-1, -1] / np.sqrt(np.mean(np.square(moved)) / 4))
-
-
-def p_by_compare(patient: np.ndarray, truth: np.ndarray, folds: list[Fold]) -> float:
-    """The p-value of `compare`, to which `by_halves` leads."""
-    table = pl.concat(
-        pl.DataFrame(
-            {"model": name, "row": one.rows, "patient": patient[one.rows], "score": score,
-             "truth": truth[one.rows]}
-        ).with_columns(split=one.split, half=one.half, fold=one.fold, repeat=0)
-        for one in folds for name, score in zip("AB", one.scores, strict=True)
-    )  # fmt: skip
-    whole, halves = table.filter(pl.col("split") < 0), table.filter(pl.col("split") >= 0)
-    roles = NAMES | {"cluster": "patient"}
-    own = pr.cases(halves, **roles, fold=["split", "half", "repeat", "fold"])
-    found = pr.compare(whole, "auc", **roles, fold=["repeat", "fold"], halves=own)
-    return float(found.pairs["p_value"].item())
-
-
-def counted_in_halves(kind: Halved, samples: int, seed: int) -> str:
-    """How often equal models differ by halves, as a line of the table."""
-    rng, levels = np.random.default_rng([seed, HALVED.index(kind)]), np.array([0.05, 0.005])
-    found = np.zeros((2, 2))
-    for sample in range(samples):
-        patient, truth, folds = trained_anew(kind, rng)
-        t = by_halves(truth, folds)
-        fewest = kind.patients, min(truth.sum(), (~truth).sum())
-        p_values = [2 * stdtr(1 / (1 / SPLITS + 1 / (one - 1)), -abs(t)) for one in fewest]
-        if sample == 0:
-            assert np.isclose(p_values[0], p_by_compare(patient, truth, folds))
-        found += np.array(p_values)[:, None] < levels
-    cells = [f"{own:.3f} ({other:.3f})" for own, other in (found / samples).T]
-    return f"| {kind.words} | {' | '.join(cells)} |\n"
-
-
 def as_page_table(rows: list[dict[str, object]]) -> str:
     """Rows as a table of a page; what the row above has in its first columns is not said again."""
     heads = [*rows[0]]
@@ -385,7 +269,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="write the counts and the page")
     parser.add_argument("--crossed", action="store_true", help="customers and days")
-    parser.add_argument("--halves", action="store_true", help="models trained anew in halves")
     options = parser.parse_args()
     if options.crossed:
         heads = ["customers and days", "shares", "`cluster`", *WORDS.values()]
@@ -400,14 +283,6 @@ def main() -> None:
                 print(job.result(), end="", flush=True)
         if options.write:
             write_table("crossed", table)
-        return
-    if options.halves:
-        table = "| patients | at 0.05 | at 0.005 |\n|---|---|---|\n"
-        for kind in HALVED:
-            table += counted_in_halves(kind, options.samples, options.seed)
-            print(table.splitlines()[-1], flush=True)
-        if options.write:
-            write_table("halves of clusters", table, PAGE.with_name("tests.md"))
         return
     rows: list[dict[str, object]] = []
     cells = list(product((KINDS[place] for place in options.kinds), options.correlations))

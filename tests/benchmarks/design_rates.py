@@ -5,15 +5,12 @@ sample and algorithms that are equal over the population, each with five feature
 and compares their AUCs by every test and design at once:
 
 - one 10-fold, ten 10-folds, 5, 20 and 30 hold-outs 80/20, and 5x2 folds, by Nadeau and Bengio's
-  variance with Holm's method, and what else was tried;
-- the same means with the half-split variance and the largest |t|: 25 splits into halves, five
-  folds in each, twice.
+  variance with Holm's method, and what else was tried.
 
 With ``--ahead 0.4`` the classes of the first algorithm's features are farther apart: rates are
 then the tests' power. ``just error-rates --table FOLDER`` puts all that was run in one table, with
 the power of an oracle beside it, which knows the standard deviation of the mean difference over
-samples. What the folder lacks stays as it was counted before. What results of `compare` quote of
-it is written into the package. Fits are vectorised in NumPy but for
+samples. What the folder lacks stays as it was counted before. Fits are vectorised in NumPy but for
 ``--learner tree``, which is scikit-learn's and takes a hundred times as long.
 """
 
@@ -27,19 +24,17 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm, t
 
-from polaroc.uncertainty.adjusted import holm, least_p_values
-from polaroc.uncertainty.evidence import of_halves, pair_places, split_noise
+from polaroc.uncertainty.adjusted import holm
+from polaroc.uncertainty.evidence import pair_places
 
 if TYPE_CHECKING:
     import altair as alt
 
 FEATURES, SHIFT = 5, 0.75
-SPLITS, HALF_FOLDS, HALF_REPEATS = 25, 5, 2
 FOLDS, REPEATS, HOLD_OUTS = 10, 10, 30
 ALPHAS = (0.05, 0.005)
 PROTOTYPES = (4, 11)
 BINS, LEAF = 16, 5
-DRAWS = 4_000
 HERE = Path(__file__).parent
 COUNTS = HERE / "design_rates.csv"
 PAGE = HERE.parents[1] / "docs" / "concepts" / "tests.md"
@@ -49,9 +44,7 @@ MARKED = re.compile(r"(<!-- design rates -->\n).*?(<!-- end -->)", re.DOTALL)
 SHOWN = {
     "one 10-fold": "one 10-fold", "ten 10-folds": "ten 10-folds", "5 hold-outs": "5 hold-outs",
     "30 hold-outs": "30 hold-outs", "5x2": "5×2 folds",
-    "one 10-fold, halves": "one 10-fold, halves", "30 hold-outs, halves": "30 hold-outs, halves",
-    "ten 10-folds, halves": "ten 10-folds, halves",
-    "ten 10-folds, halves, guarded": "the same, guarded", "oracle": "oracle",
+    "oracle": "oracle",
 }  # fmt: skip
 KEYS = ["positives", "negatives", "learner", "models", "ahead"]
 LEARNERS_IN_WORDS = {
@@ -107,19 +100,12 @@ def folds_of(orders: tuple[np.ndarray, np.ndarray], folds: int) -> Fits:
 def designs(rng: np.random.Generator, positives: int, negatives: int) -> dict[str, Fits]:
     """The fits of every design on one sample."""
     classes = np.arange(positives), np.arange(positives, positives + negatives)
-    halves = []
-    for cases in classes:
-        split = shuffled(rng, cases, SPLITS).reshape(2 * SPLITS, -1)
-        order = rng.random((2 * SPLITS, HALF_REPEATS, split.shape[1])).argsort(axis=2)
-        drawn = np.take_along_axis(split[:, None], order, axis=2)
-        halves.append(drawn.reshape(-1, split.shape[1]))
     pos, neg = (shuffled(rng, cases, HOLD_OUTS) for cases in classes)
     p, n = positives // 5, negatives // 5
     return {
         "folds": folds_of(tuple(shuffled(rng, one, REPEATS) for one in classes), FOLDS),
         "hold-outs": Fits(pos[:, p:], neg[:, n:], pos[:, :p], neg[:, :n]),
         "5x2": folds_of(tuple(shuffled(rng, one, 5) for one in classes), 2),
-        "halves": folds_of((halves[0], halves[1]), HALF_FOLDS),
     }
 
 
@@ -327,41 +313,10 @@ def overlap_p(values: np.ndarray, charge: float) -> float:
     return float(holm(p)[0].min())
 
 
-def half_p(
-    means: np.ndarray, covariance: np.ndarray, df: float, at_least: np.ndarray | float = 0.0
-) -> float:
-    """The least p-value of the pairs, by the largest |t|."""
-    first, second = pair_places(len(means))
-    variance = covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
-    apart = np.abs(means[first] - means[second]) / np.sqrt(np.maximum(variance, at_least))
-    p = float(2 * t.sf(apart.max(), df))
-    if len(first) == 1:
-        return p
-    return float((least_p_values(covariance, df, DRAWS) <= p).mean())
-
-
-def outcomes(values: Values, positives: int, negatives: int) -> dict[str, float]:
+def outcomes(values: Values) -> dict[str, float]:
     """P-values of every test and design, and differences of the first two means."""
     folds, outs, fives = values["folds"], values["hold-outs"], values["5x2"]
     one, r = folds[:FOLDS], 1 / (FOLDS - 1)
-    models = folds.shape[1]
-    halves = values["halves"].reshape(SPLITS, 2, HALF_REPEATS, HALF_FOLDS, models).mean(axis=3)
-
-    def half_split(noise: np.ndarray | None) -> np.ndarray:
-        return of_halves(np.zeros(models), halves, fewest, noise).covariance[0]
-
-    fewest = min(positives, negatives)
-    plain = half_split(np.zeros((models, models)))
-    df = of_halves(np.zeros(models), halves, fewest).freedom
-    repeated = folds.reshape(REPEATS, FOLDS, models).mean(axis=1)
-    first, second = pair_places(models)
-    lead = folds[:, first] - folds[:, second]
-    overlap = lead.var(axis=0, ddof=1) * (1 / len(folds) + r)
-    noise = split_noise(halves)
-    between = np.cov(repeated, rowvar=False) / REPEATS
-    less = plain - noise / (2 * HALF_REPEATS) + between
-    few = half_split(np.cov(outs[:5], rowvar=False) / 5)
-    many = half_split(np.cov(outs, rowvar=False) / HOLD_OUTS)
     return {
         "one 10-fold": overlap_p(one, r),
         "one 10-fold, half the charge": overlap_p(one, r / 2),
@@ -370,17 +325,9 @@ def outcomes(values: Values, positives: int, negatives: int) -> dict[str, float]
         "20 hold-outs": overlap_p(outs[:20], 0.25),
         "30 hold-outs": overlap_p(outs, 0.25),
         "5x2": overlap_p(fives, 1.0),
-        "ten 10-folds, halves": half_p(folds.mean(axis=0), plain, df),
-        "ten 10-folds, halves, guarded": half_p(folds.mean(axis=0), plain, df, overlap),
-        "ten 10-folds, halves, less noise": half_p(folds.mean(axis=0), less, df),
-        "one 10-fold, halves": half_p(one.mean(axis=0), half_split(None), df),
-        "5 hold-outs, halves": half_p(outs[:5].mean(axis=0), few, df),
-        "30 hold-outs, halves": half_p(outs.mean(axis=0), many, df),
         "lead, ten 10-folds": float(np.subtract(*folds.mean(axis=0)[:2])),
         "lead, one 10-fold": float(np.subtract(*one.mean(axis=0)[:2])),
         "lead, 30 hold-outs": float(np.subtract(*outs.mean(axis=0)[:2])),
-        "variance, halves": float(plain[0, 0] + plain[1, 1] - 2 * plain[0, 1]),
-        "variance, overlap": float(overlap[0]),
     }
 
 
@@ -398,7 +345,7 @@ def simulate(
         )
         for kind, values in drawn.items():
             setting = dict(zip(KEYS, (positives, negatives, kind, models, ahead), strict=True))
-            rows.append(setting | {"seed": seed} | outcomes(values, positives, negatives))
+            rows.append(setting | {"seed": seed} | outcomes(values))
         if time.perf_counter() - started > seconds:
             break
     return pl.DataFrame(rows)
@@ -410,8 +357,8 @@ def rates(runs: pl.DataFrame) -> pl.DataFrame:
     With `ahead` the oracle's are those of a normal test of the mean of ten 10-folds that knows its
     standard deviation.
     """
-    tests = [name for name in runs.columns if name not in (*KEYS, "seed")
-             and not name.startswith(("lead", "variance"))]  # fmt: skip
+    tests = [name for name in runs.columns
+             if name not in (*KEYS, "seed") and not name.startswith("lead")]  # fmt: skip
     lead = pl.col("lead, ten 10-folds")
     limits = [norm.isf(alpha / 2) for alpha in ALPHAS]
     chances = {

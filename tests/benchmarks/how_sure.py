@@ -11,9 +11,6 @@ one test set
 60 + 240 cases, 30 + 170 cases
     The same of fewer cases, and models of unequal shape: of every second one positives are spread
     twice as widely.
-25 halves
-    A stable learner, to first order: the measure is a mean of normal influences of 80 cases, in the
-    whole and in 25 splits into halves.
 known error
     Models of one error, which is known and is not shared: the posterior by integration, so that
     thousands of replicates take seconds.
@@ -24,11 +21,6 @@ known error
     Ten 10-folds whose errors are so correlated that the standard error is 1.4 times what the
     correction says: where that test errs in 0.16 in place of 0.05 of samples, as was
     measured for a nearest neighbour.
-
-With ``--halves [--runs N] [--learner NAME]`` learners of `just error-rates` are fitted to samples
-of 80 + 240 cases, in ten 10-folds and in 25 splits into halves; how far classes are apart varies
-as the spread says. Every k runs count as the models of one replicate: models have features of their
-own, so that their runs are independent. Then come the same ten 10-folds without halves.
 
 Where one is far behind, the last model is ten standard errors of a difference below the others.
 
@@ -41,7 +33,6 @@ import argparse
 import sys
 import time
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,11 +45,10 @@ from polaroc.comparison.by_cost import of_costs
 from polaroc.comparison.posterior import at_least_own, half_moved, posterior
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.uncertainty.evidence import FITTED, Evidence, Moved, of_halves
+from polaroc.uncertainty.evidence import FITTED, Evidence, Moved
 from polaroc.uncertainty.evidence import of_folds as evidence_of_folds
 
 sys.path.append(str(Path(__file__).parent))
-import design_rates
 from clusters import as_page_table, write_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "how_sure.md"
@@ -86,14 +76,6 @@ class KnownError(NamedTuple):
     behind: float = 0.0
 
 
-class Halves(NamedTuple):
-    """Splits of so many cases into halves."""
-
-    splits: int
-    cases: int
-    behind: float = 0.0
-
-
 class Folds(NamedTuple):
     """Folds whose errors are correlated: how many, test over training cases, true over said SE."""
 
@@ -113,12 +95,11 @@ class CostCases(NamedTuple):
 
 PRIOR, COSTS, TUNING = 0.125, Costs(fn=5.0), (100, 400)
 FAR = 10
-DESIGNS: dict[str, Cases | Folds | Halves | KnownError | CostCases] = {
+DESIGNS: dict[str, Cases | Folds | KnownError | CostCases] = {
     "one test set": Cases(),
     "one test set, one far behind": Cases(FAR),
     "60 + 240 cases": Cases(sizes=(60, 240), spread=2.0),
     "30 + 170 cases": Cases(sizes=(30, 170), spread=2.0),
-    "25 halves": Halves(25, 80),
     "known error": KnownError(),
     "10 folds": Folds(10, 1 / 9),
     "10 folds, one far behind": Folds(10, 1 / 9, behind=FAR),
@@ -127,15 +108,6 @@ DESIGNS: dict[str, Cases | Folds | Halves | KnownError | CostCases] = {
     "expected cost, 20 positives": CostCases(20, 80, 0.9),
     "expected cost, few errors": CostCases(100, 400, 0.97),
 }
-
-
-# Learners of `just error-rates`, and the function that fits each.
-LEARNERS = {
-    "discriminant": "discriminant", "nearest": "nearest", "nearest label": "nearest",
-    "picker": "picker", "prototypes": "prototypes", "boosting": "boosting",
-}  # fmt: skip
-SHOWN = ("discriminant", "nearest", "nearest label", "picker", "prototypes")
-SAMPLE, PILOT, PILOT_SD = (80, 240), 200, 0.15
 
 
 class Answer(NamedTuple):
@@ -168,10 +140,6 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
             true = np.clip(AUC + deviations, 0.51, 0.999)
             means, covariance, freedom = of_cases(rng, true, shape)
             evidence = replace(known(means, covariance), freedom=freedom)
-        elif isinstance(shape, Halves):
-            true = deviations
-            evidence = in_halves(rng, true, shape)
-            means = evidence.estimates[0]
         else:
             true = deviations
             values = of_folds(rng, true, shape)
@@ -277,78 +245,6 @@ def answer(said: module.Posterior, means: np.ndarray, true: np.ndarray, best: in
     )
 
 
-class Runs(NamedTuple):
-    """Fits of one learner to samples: runs × what."""
-
-    ahead: np.ndarray  # logarithm of how far classes are apart, in the usual distances
-    folds: np.ndarray  # runs × repeats × folds
-    halves: np.ndarray  # runs × splits × 2 × repeats
-
-    @property
-    def means(self) -> np.ndarray:
-        """Over all folds."""
-        return self.folds.mean(axis=(1, 2))
-
-
-@cache
-def fitted(fit: str, count: int, sd: float, seed: int) -> dict[str, Runs]:
-    """So many runs of the learners that are fitted at once."""
-    rng = np.random.default_rng((seed, count, int(1e6 * sd)))
-    truth = np.arange(sum(SAMPLE)) < SAMPLE[0]
-    ahead = sd * rng.normal(size=count)
-    found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
-    for apart in design_rates.SHIFT * np.exp(ahead):
-        X = rng.normal(size=(len(truth), design_rates.FEATURES)) + apart * truth[:, None]
-        fits = design_rates.designs(rng, *SAMPLE)
-        both = [design_rates.LEARNERS[fit](rng, X, fits[name]) for name in ("folds", "halves")]
-        for kind in both[0]:
-            found.setdefault(kind, []).append((both[0][kind], both[1][kind]))
-    folds = design_rates.REPEATS, design_rates.FOLDS
-    halves = design_rates.SPLITS, 2, design_rates.HALF_REPEATS, design_rates.HALF_FOLDS
-    return {
-        kind: Runs(
-            ahead,
-            np.array([one.reshape(folds) for one, _ in values]),
-            np.array([half.reshape(halves).mean(axis=3) for _, half in values]),
-        )
-        for kind, values in found.items()
-    }
-
-
-@cache
-def error_ahead(learner: str) -> float:
-    """The standard error of a difference of equal models, as one of how far classes are apart."""
-    runs = fitted(LEARNERS[learner], PILOT, PILOT_SD, 1)[learner]
-    slope, level = np.polyfit(runs.ahead, runs.means, 1)
-    return float(2**0.5 * np.std(runs.means - level - slope * runs.ahead, ddof=2) / slope)
-
-
-def answers_with_halves(
-    learner: str, models: int, spread: float, runs: int, seed: int = 0, *, halves: bool = True
-) -> np.ndarray:
-    """The answers from ten 10-folds, with the variance between halves or that of the folds."""
-    # All models of a fit share the samples: the spread is that of the first of them.
-    step = spread * error_ahead(LEARNERS[learner]) / 2**0.5
-    drawn = fitted(LEARNERS[learner], runs, step, seed)[learner]
-    true = np.polyval(np.polyfit(drawn.ahead, drawn.means, 3 if step else 0), drawn.ahead)
-    rows = []
-    for first in range(0, runs - models + 1, models):
-        own = slice(first, first + models)
-        means, repeated = drawn.means[own], drawn.folds[own].mean(axis=2).T
-        if halves:
-            noise = np.cov(repeated, rowvar=False) / len(repeated)
-            evidence = of_halves(means, np.moveaxis(drawn.halves[own], 0, -1), min(SAMPLE), noise)
-        else:
-            values = drawn.folds[own].reshape(models, -1).T
-            evidence = evidence_of_folds(values, 1 / (design_rates.FOLDS - 1))
-        said = posterior(evidence, draws=DRAWS, seed=first)
-        assert said is not None
-        said = at_least_own(said, evidence, 0.95)
-        # A curve that was fitted need not rise everywhere.
-        rows.append(answer(said, means, true[own], int(drawn.ahead[own].argmax())))
-    return np.array(rows, float)
-
-
 def answers_by_cost(
     rng: np.random.Generator, shape: CostCases, models: int, spread: float, replicates: int
 ) -> np.ndarray:
@@ -451,18 +347,8 @@ def standard_error(design: str) -> float:
     if isinstance(shape, Folds):
         return shape.factor * (2 * (1 / shape.folds + shape.ratio)) ** 0.5
     rng = np.random.default_rng(0)
-    if isinstance(shape, Halves):
-        return (2 / shape.cases) ** 0.5
     found = [of_cases(rng, np.full(2, AUC), shape)[1] for _ in range(50)]
     return float(np.mean([c[0, 0] + c[1, 1] - 2 * c[0, 1] for c in found])) ** 0.5
-
-
-def in_halves(rng: np.random.Generator, true: np.ndarray, shape: Halves) -> Evidence:
-    """Means of influences of cases, which all models share in part, and of halves of them."""
-    moved = rng.normal(size=(shape.cases, 1)) + rng.normal(size=(shape.cases, len(true)))
-    half = np.array([rng.permutation(shape.cases) < shape.cases // 2 for _ in range(shape.splits)])
-    halves = np.stack([2 * own @ moved / shape.cases for own in (half, ~half)], axis=1)
-    return of_halves(true + moved.mean(axis=0), true + halves[:, :, None], shape.cases)
 
 
 def of_cases(
@@ -527,11 +413,6 @@ def main() -> None:
     parser.add_argument("--models", type=int, action="append")
     parser.add_argument("--spread", type=float, action="append")
     parser.add_argument("--bands", action="store_true", help="every band, too")
-    parser.add_argument(
-        "--halves", action="store_true", help="learners with the variance of halves"
-    )
-    parser.add_argument("--learner", choices=LEARNERS, action="append", help="with --halves")
-    parser.add_argument("--runs", type=int, default=1_000, help="with --halves: fits per spread")
     parser.add_argument("--prior", type=float, nargs=2, metavar=("SCALE", "FREEDOM"))
     parser.add_argument("--far", type=float, default=module.FAR, help="standard errors")
     parser.add_argument("--write", action="store_true", help=f"to {PAGE.name}, between its marks")
@@ -541,11 +422,6 @@ def main() -> None:
         scale, freedom = options.prior
         module.OF_BEST = module.OF_BEST._replace(scale=scale, freedom=freedom)
     cells = [(k, s) for k in options.models or MODELS for s in options.spread or SPREADS]
-    if options.halves:
-        learners = options.learner or SHOWN
-        rows = [row for learner in learners for row in rows_with_halves(learner, cells, options)]
-        show("halves", as_page_table(rows), options)
-        return
     for design in options.design or DESIGNS:
         found = {cell: answers(design, *cell, options.replicates, options.seed) for cell in cells}
         rows = [row(*cell, one) for cell, one in found.items()]
@@ -561,9 +437,8 @@ def main() -> None:
 
 def show(name: str, table: str, options: argparse.Namespace) -> None:
     """Print a table, and put it on the page if asked."""
-    size = f"{options.runs:,} fits" if options.halves else f"{options.replicates:,} samples a row"
-    said = f"{size}, seed {options.seed}, {time.process_time():.0f} s of processor time"
-    print(f"{name} ({said})\n{table}", flush=True)
+    size = f"{options.replicates:,} samples a row, seed {options.seed}"
+    print(f"{name} ({size}, {time.process_time():.0f} s of processor time)\n{table}", flush=True)
     if options.write:
         write_table(f"how sure: {name}", table, PAGE)
 
@@ -587,29 +462,6 @@ def row(models: int, spread: float, found: np.ndarray) -> dict[str, str]:
         "limits hold": known("covered", 3),
         "corrected mean keeps (SE)": kept,
     }
-
-
-def rows_with_halves(
-    learner: str, cells: list[tuple[int, float]], options: argparse.Namespace
-) -> list[dict[str, str]]:
-    """The figures of a learner with the variance of halves, beside those of the folds."""
-    rows = []
-    for models, spread in cells:
-        with_halves, without = (
-            row(
-                models,
-                spread,
-                answers_with_halves(
-                    learner, models, spread, options.runs, options.seed, halves=halves
-                ),
-            )
-            for halves in (True, False)
-        )
-        shown = ("said", "said / true loss", "limits hold")
-        rows.append(
-            {"learner": learner, **with_halves, **{f"without: {n}": without[n] for n in shown}}
-        )
-    return rows
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def test_flags_are_the_options_that_take_no_value(own):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("guarded", "true", ["--guarded"]),
+        ("no-model", "true", ["--no-model"]),
         ("no-fold", "false", []),
         ("positive", "true", ["--positive", "true"]),
         ("over", "0.05 0.20", ["--over", "0.05", "0.20"]),

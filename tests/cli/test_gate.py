@@ -1,7 +1,3 @@
-import json
-from itertools import product
-
-import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -90,33 +86,6 @@ def test_wrong_arguments_have_a_hint_with_options(files, file, arguments, messag
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
     assert "Hint: " in result.output
-
-
-def test_halves(tmp_path):
-    rng = np.random.default_rng(0)
-    keys = {"split": range(1, 6), "half": (1, 2), "fold": (1, 2)}
-    places = [dict(zip(keys, place, strict=True)) for place in product(*keys.values())]
-    # Models are numbers in the tables, words on the command line.
-    folds, halves = (
-        pl.DataFrame([{"model": model, **place, "measure": "auc", "positives": positives,
-                       "negatives": positives, "estimate": rng.uniform(0.7, 0.9)}
-                      for model in (1, 2) for place in at])
-        for at, positives in (([{"repeat": 1, "fold": fold} for fold in (1, 2)], 20), (places, 10))
-    )  # fmt: skip
-    paths = [str(tmp_path / name) for name in ("folds.parquet", "halves.parquet")]
-    folds.write_parquet(paths[0])
-    halves.write_parquet(paths[1])
-    words = [paths[0], *of("1", "2"), "--measure", "auc", "--halves", paths[1], "--margin", 0.05]
-    for more, guarded in (([], False), (["--guarded"], True)):
-        result = gate(*words, *more, "--json")
-        expected = pr.gate(folds, champion=1, challenger=2, measure="auc", halves=halves,
-                           margin=0.05, guarded=guarded)  # fmt: skip
-        told = json.loads(result.stdout)
-        assert told["lower"] == pytest.approx(expected.lower, rel=1e-9)
-        assert told["upper"] == pytest.approx(expected.upper, rel=1e-9)
-    refused = gate(*words[:-4], *ON_FOLDS, "--guarded")
-    assert refused.exit_code == 2
-    assert "give --halves, or leave --guarded out" in refused.output
 
 
 @pytest.mark.parametrize(

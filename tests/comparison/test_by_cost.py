@@ -237,7 +237,6 @@ def test_clusters_are_others_than_those_of_the_thresholds():
         ({"over": None}, "give over=(0.05, 0.20)"),
         ({"truth": None, "score": None}, "holds no measures"),
         ({"test_train_ratio": 0.25}, "test_train_ratio is for folds"),
-        ({"halves": TUNING}, "halves is for folds"),
         ({"cost_fn": 0}, "cost_fn is 0"),
         ({"cost_fp": "x"}, "cost_fp is 'x'"),
         ({"level": 1}, "level is 1"),
@@ -312,12 +311,6 @@ def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
     assert costs.expected == pytest.approx([0.45, 0.48])
     assert costs.lower == pytest.approx([0.3, 0.43])
     assert costs.upper == pytest.approx([0.54, 0.6])
-
-
-@pytest.mark.parametrize("ignored", [{"alpha": 0.3}, {"guarded": True}], ids=str)
-def test_what_is_for_tests_of_folds_is_refused(ignored):
-    with pytest.raises(InvalidArgument):
-        choose(**ignored)
 
 
 def test_tuning_has_roles_of_its_own_or_the_same():

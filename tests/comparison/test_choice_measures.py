@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -317,32 +316,3 @@ def test_folds_are_pooled_on_purpose():
     pooled = pr.choose(few, **COLUMNS, over=OVER, fold=None)
     assert pooled.folds == ()
     assert_same_numbers(pooled.models, pr.choose(few.drop("fold"), **COLUMNS, over=OVER).models)
-
-
-def test_halves_may_be_predictions():
-    rng = np.random.default_rng(5)
-    cases = pl.DataFrame({"case": np.arange(240), "truth": np.arange(240) < 80}).with_columns(
-        A=pl.Series(rng.normal(size=240)) + 1.5 * pl.col("truth"),
-        B=pl.Series(rng.normal(size=240)) + pl.col("truth"),
-    )
-    whole = pl.concat(
-        cases.with_columns(repeat=pl.lit(i), fold=pl.Series(rng.permutation(240) // 2 % 4))
-        for i in (1, 2)
-    )
-    # Two splits: in each both halves have half of either class.
-    halves = pl.concat(
-        cases.with_columns(split=pl.lit(i), half=(pl.col("case") + order) // i % 2)
-        for i, order in ((1, 0), (2, 0))
-    )
-    asked = {"truth": "truth", "score": ["A", "B"], "over": (0.2, 0.2)}
-    found = pr.choose(whole, **asked, halves=halves)
-    assert "halves of the data, which share no case" in " ".join(found.warnings)
-    own = pr.cases(halves.rename({"A": "a", "B": "b"}), truth="truth", score={"A": "a", "B": "b"})
-    measures = pr.evaluate(
-        halves, **{**asked, "over": None}, priors=0.2, measures=["auprec", "auc"]
-    )
-    for again in (own, measures):
-        assert_same_numbers(pr.choose(whole, **asked, halves=again).models, found.models)
-    # Clusters of one case each are cases.
-    each = replace(own, cluster=("case",))
-    assert_same_numbers(pr.choose(whole, **asked, halves=each).models, found.models)

@@ -6,7 +6,6 @@ import pytest
 import scipy.stats
 from agreement import assert_same_numbers
 from layouts import draw, tidy
-from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.comparison.regret import best_shares
@@ -360,43 +359,6 @@ def test_an_answer_says_first_that_scores_seem_reversed():
     assert "reversed" not in pr.choose(pr.evaluate(predictions, **columns)).answer
 
 
-def in_halves(seed=0):
-    """Measures of two models on two 3-folds, and in the halves of six splits."""
-    rng = np.random.default_rng(seed)
-    rows = [("whole", 0, 0, repeat, fold) for repeat in (1, 2) for fold in (1, 2, 3)]
-    rows += [
-        ("halves", split, half, repeat, fold)
-        for split in range(6) for half in (1, 2) for repeat in (1, 2) for fold in (1, 2, 3)
-    ]  # fmt: skip
-    keys = ["part", "split", "half", "repeat", "fold"]
-    table = pl.DataFrame(rows, schema=keys, orient="row").join(
-        pl.DataFrame({"model": ["A", "B"], "lead": [0.05, 0.0]}), how="cross"
-    )
-    size = pl.when(part="whole").then(40).otherwise(20)
-    table = table.select(
-        "model", *keys, measure=pl.lit("iauprec"), prior=pl.lit(None, pl.Float64),
-        over=pl.lit("0.05 to 0.2"), positives=size, negatives=4 * size,
-        note=pl.lit(None, pl.String),
-        estimate=0.5 + pl.col("lead") + pl.Series(rng.normal(0, 0.05, table.height)),
-    )  # fmt: skip
-    whole = table.filter(part="whole").drop("part", "split", "half")
-    return whole, table.filter(part="halves").drop("part")
-
-
-def test_halves_say_how_sure_a_choice_is():
-    whole, halves = in_halves()
-    choice = pr.choose(whole, over=(0.05, 0.2), halves=halves)
-    compared = pr.compare(whole, "iauprec", halves=halves)
-    assert_frame_equal(choice.comparison.pairs, compared.pairs)
-    # Of two models the probability depends on the lead in standard errors, and is less than that
-    # of a flat prior.
-    (statistic,) = compared.pairs["statistic"]
-    freedom = 1 / (1 / 6 + 1 / (40 * 3 - 1))
-    flat = scipy.stats.t.cdf(abs(statistic), freedom)
-    assert 0.5 < choice.models["probability_best"][0] < flat
-    assert "halves of the data, which share no case" in " ".join(choice.warnings)
-
-
 def test_a_poor_model_with_a_large_error_is_not_named_as_the_likeliest_rival():
     noise = draw(20, 3, spread=[0.3, 1, 8]) - 0.7
     choice = pr.choose(
@@ -423,17 +385,6 @@ def test_the_first_words_are_as_bold_as_the_probability(lead, words):
     chance = choice.models["probability_best"][0]
     assert ("only just" in words) == (chance < 2 / 3)
     assert choice.answer.startswith(words)
-
-
-def test_halves_of_predictions_or_of_one_test_set_are_refused():
-    whole, halves = in_halves()
-    with pytest.raises(InvalidTable, match=r"holds no measures(.|\n)*evaluate"):
-        pr.choose(whole, over=(0.05, 0.2), halves=pl.DataFrame({"a": [1]}))
-    with pytest.raises(InvalidArgument, match="there is 1 fold"):
-        pr.choose(
-            whole.filter(repeat=1, fold=1).drop("repeat", "fold"), over=(0.05, 0.2),
-            halves=halves,
-        )  # fmt: skip
 
 
 @pytest.mark.parametrize("measure", ["auprec", "expected_cost"])

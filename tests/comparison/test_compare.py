@@ -232,8 +232,6 @@ def test_what_is_asked_is_said():
         ({"test_train_ratio": -0.1}, "test_train_ratio is -0.1"),
         ({"target": "population"}, "allowed are 'algorithm', 'trained'"),
         ({"test_train_ratio": 0.25, "level": 1}, "level is 1"),
-        ({"test_train_ratio": 0.25, "seed": -1}, "seed is -1"),
-        ({"test_train_ratio": 0.25, "seed": 1}, "seed is for halves, and there are none"),
         ({"test_train_ratio": 0.25, "prior": 0.1}, "'iauprec' has no prior"),
         ({"test_train_ratio": 0.25, "measure": "auprec"}, "at several priors: 0.1, 0.5"),
         ({"test_train_ratio": 0.25, "measure": "auprec", "prior": 0.2}, "has it at 0.1, 0.5"),

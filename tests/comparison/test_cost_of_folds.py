@@ -108,7 +108,7 @@ def test_folds_that_a_model_lacks_are_refused():
 
 @pytest.mark.parametrize(
     "option",
-    [{"confidence": 0.9}, {"constraints": {"recall": 0.8}}, {"halves": TABLE}],
+    [{"confidence": 0.9}, {"constraints": {"recall": 0.8}}],
     ids=lambda option: next(iter(option)),
 )  # fmt: skip
 def test_what_folds_cannot_honour_is_refused(option):

@@ -29,31 +29,15 @@ def test_the_page_has_what_was_counted():
     )
 
 
-def test_with_halves_only_three_pickers_on_one_10_fold_are_surely_above():
-    rates = SCRIPT["with_rates"](COUNTS).filter("above", pl.col("test").str.contains("halves"))
-    above = rates.filter(pl.col("test") != "ten 10-folds, halves, less noise")
-    assert above.select("test", "learner", "models").unique().rows() == [
-        ("one 10-fold, halves", "picker", 3)
-    ]
-    powers = COUNTS.filter(pl.col("ahead") > 0, learner="discriminant", alpha=0.05)
-    found = dict(powers.select("test", pl.col("below") / pl.col("of")).iter_rows())
-    assert found["ten 10-folds, halves"] >= 0.8 * found["oracle"]
-
-
 def test_designs_divide_the_cases():
     designs = SCRIPT["designs"](np.random.default_rng(0), *CASES)
-    for name, folds in {"folds": 10, "halves": 5, "5x2": 2}.items():
+    for name, folds in {"folds": 10, "5x2": 2}.items():
         fits = designs[name]
         test = fits.test.reshape(-1, folds * fits.test.shape[1])
         train = np.sort(fits.train.reshape(len(test), folds, -1)[:, 0], axis=1)
         assert all(len(set(row)) == len(row) for row in test)
         assert not any(set(a) & set(b) for a, b in zip(fits.train, fits.test, strict=True))
         assert train.shape[1] == test.shape[1] * (folds - 1) // folds
-    halves = designs["halves"].test.reshape(25, 2, 2, -1)
-    for split in halves:
-        first, second = (set(half.ravel()) for half in split)
-        assert not first & second
-        assert len(first | second) == 60
 
 
 @pytest.mark.alike
@@ -109,7 +93,7 @@ def test_learners_are_those_of_scikit_learn(learner, model):
 def test_p_values_are_those_of_the_package():
     rng = np.random.default_rng(2)
     values = SCRIPT["sample_values"](rng, *CASES, "discriminant", 2, 0.4)["discriminant"]
-    found = SCRIPT["outcomes"](values, *CASES)
+    found = SCRIPT["outcomes"](values)
 
     def table(name, *keys):
         rows = [
@@ -122,30 +106,21 @@ def test_p_values_are_those_of_the_package():
     whole = table("folds", ("repeat", 10), ("fold", 10)).with_columns(
         positives=2, negatives=4, measure=pl.lit("auc")
     )
-    halves = table("halves", ("split", 25), ("half", 2), ("repeat", 2), ("fold", 5)).with_columns(
-        positives=2, negatives=4, measure=pl.lit("auc")
-    )
-    for name, given in {
-        "ten 10-folds": {}, "ten 10-folds, halves": {"halves": halves},
-        "ten 10-folds, halves, guarded": {"halves": halves, "guarded": True},
-    }.items():  # fmt: skip
-        same = pr.compare(whole, "auc", **given)
+    for name, own in {"ten 10-folds": whole, "one 10-fold": whole.filter(repeat=0)}.items():
+        same = pr.compare(own, "auc")
         assert found[name] == pytest.approx(same.pairs["p_adjusted"].item())
-    one = whole.filter(repeat=0)
-    same = pr.compare(one, "auc", halves=halves).pairs["p_adjusted"].item()
-    assert found["one 10-fold, halves"] == pytest.approx(same)
 
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_halves_keep_their_size_where_ten_folds_do_not():
+def test_one_10_fold_keeps_its_size_where_ten_do_not():
     runs = SCRIPT["simulate"](40, 120, "nearest", 2, 0.0, REPLICATES, seed=7)
     below = {
         name: (runs.filter(learner="nearest")[name] < 0.05).sum()
-        for name in ("ten 10-folds", "ten 10-folds, halves")
+        for name in ("ten 10-folds", "one 10-fold")
     }
     # Counts that rates of 0.0625, and of 0.05, would pass once in 1,000 times.
-    assert below["ten 10-folds, halves"] <= binom.isf(1e-3, REPLICATES, 0.0625)
+    assert below["one 10-fold"] <= binom.isf(1e-3, REPLICATES, 0.0625)
     assert below["ten 10-folds"] > binom.isf(0.05, REPLICATES, 0.05)
 
 
@@ -155,7 +130,7 @@ def test_rates_at_the_level_of_compare_are_those_counted():
         SCRIPT["PAGE"].read_text(encoding="utf-8"),
         re.MULTILINE,
     )
-    assert len(rows) == 5
+    assert len(rows) == 3
     rates = SCRIPT["with_rates"](COUNTS).filter(positives=80, models=2, ahead=0.0, alpha=0.05)
     for test, *shown in rows:
         own = rates.filter(test=test.removesuffix(" 80/20"))

@@ -514,35 +514,9 @@ def test_score_columns_of_folds():
         assert_same(result, on_folds(PREDICTIONS, **NAMES, over=OVER))
 
 
-def test_halves_may_be_measured_where_the_folds_are_not():
-    rng = np.random.default_rng(0)
-    halves = pl.DataFrame(
-        [
-            {"model": model, "split": split, "half": half, "fold": fold, "measure": "auc"}
-            | {"positives": 10, "negatives": 10, "estimate": rng.uniform(0.7, 0.9)}
-            for model in "AC" for split in range(5) for half in (1, 2) for fold in (1, 2)
-        ]
-    )  # fmt: skip
-    asked = {"champion": "A", "challenger": "C", "measure": "auc", "halves": halves}
-    asked["test_train_ratio"] = 0.25
-    two = PREDICTIONS.filter(pl.col("fold") <= 2)
-    measured = pr.evaluate(two, **NAMES)
-    assert_same(pr.gate(two, **NAMES, **asked), pr.gate(measured, **asked))
-    # Without it measures do not tell how many positives there are in all.
-    del asked["test_train_ratio"]
-    unknown = pr.gate(measured, **asked, margin=0.5)
-    assert (unknown.verdict, unknown.lower, unknown.upper) == ("undecided", None, None)
-
-
 def test_on_one_test_set_too_a_measure_without_a_prior_has_none():
     with pytest.raises(InvalidArgument, match=r"prior is 0.1, but 'auc' has no prior"):
         on_cases(prior=0.1)
-
-
-@pytest.mark.parametrize("ignored", [{"guarded": True}, {"halves": MEASURES}], ids=str)
-def test_what_is_for_folds_is_refused_on_one_test_set(ignored):
-    with pytest.raises(InvalidArgument):
-        on_cases(**ignored)
 
 
 def test_a_challenger_that_is_clearly_worse_fails_where_negatives_are_few():

@@ -99,16 +99,6 @@ def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
     assert row["covered"] > 0.9
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_with_halves_answers_on_an_unstable_learner_are_right_as_often_as_they_say():
-    found = SCRIPT["answers_with_halves"]("prototypes", 3, 1.0, replicates(150, 60))
-    probability, right = found[:, 0], found[:, 1]
-    error = np.sqrt((probability * (1 - probability)).sum()) / len(found)
-    assert abs(probability.mean() - right.mean()) < 3.5 * error
-    assert 0.4 < probability.mean() < 0.9
-
-
 # The exact limits of the cost of the best of ten equal models hold it in 0.91 of samples.
 @pytest.mark.alike
 @pytest.mark.slow

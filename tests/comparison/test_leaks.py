@@ -1,10 +1,8 @@
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "model": "model", "case": "row"}
 RNG = np.random.default_rng(4)
@@ -74,46 +72,3 @@ def test_rows_of_scores_side_by_side_are_not_named_after_a_column():
     rows = pl.DataFrame({"truth": rng.integers(0, 2, 99), "a": rng.random(99), "b": rng.random(99)})
     found = pr.compare(rows, truth="truth", score=["a", "b"], measure="auc")
     assert "on 99 cases (rows)" in found.summary()
-
-
-def in_halves(unit: str) -> pl.DataFrame:
-    """Five splits of patients, or of rows, with two folds in each half."""
-    parts = []
-    for split in range(5):
-        units = ROWS[unit].unique(maintain_order=True).sample(fraction=1, shuffle=True, seed=split)
-        place = pl.DataFrame({unit: units}).with_row_index("place")
-        parts.append(
-            TABLE.join(place, on=unit, maintain_order="left").with_columns(
-                split=pl.lit(split), half=pl.col("place") % 2, fold=pl.col("place") // 2 % 2
-            )
-        )
-    return pl.concat(parts)
-
-
-def test_halves_that_share_clusters_are_refused():
-    folds = TABLE.with_columns(fold=WHOLE)
-    asked = NAMES | {"fold": "fold", "cluster": "patient"}
-    own = asked | {"fold": ["split", "half", "fold"]}
-    unclustered = {name: own[name] for name in own if name != "cluster"}
-
-    def compared(halves, function=pr.compare, **more):
-        return function(folds, measure="auc", halves=halves, **asked, **more)
-
-    whole = pr.cases(in_halves("patient"), **own)
-    plain = pr.compare(folds, "auc", halves=whole, **NAMES, fold="fold")
-    first, second = compared(whole).pairs, plain.pairs
-    assert first["std_error"].item() == second["std_error"].item()
-    # Five splits, and the patients of the class that has fewer.
-    fewest = ROWS.group_by("truth").agg(pl.col("patient").n_unique())["patient"].min()
-    freedom = 1 / (1 / 5 + 1 / (fewest - 1))
-    assert first["p_value"].item() == pytest.approx(
-        2 * stats.t.sf(abs(second["statistic"].item()), freedom)
-    )
-    chosen = pr.choose(folds, "auprec", over=(0.1, 0.3), halves=whole, **asked)
-    assert f"with {freedom:.3g} degrees of freedom" in " ".join(chosen.warnings)
-    torn = pr.cases(in_halves("row"), **own)
-    for function, more in ((pr.compare, {}), (pr.gate, {"champion": "A", "challenger": "B"})):
-        with pytest.raises(InvalidTable, match="of 60 values of 'patient' have cases in both"):
-            compared(torn, function, **more)
-        with pytest.raises(InvalidArgument, match="the halves none"):
-            compared(pr.cases(in_halves("patient"), **unclustered), function, **more)

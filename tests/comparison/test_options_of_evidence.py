@@ -39,15 +39,6 @@ ONE = FOLDS.drop("f")
 JUDGED, TUNING = (ONE.filter(part=part) for part in (1, 0))
 
 
-def in_halves(splits: int) -> pr.cases:
-    """Cases in halves, cross-validated within each."""
-    parts = [
-        table(2).with_columns(split=pl.lit(split), half=pl.col("number") % 2, fold="f")
-        for split in range(splits)
-    ]
-    return pr.cases(pl.concat(parts), **NAMES, fold=["split", "half", "fold"])
-
-
 CURVES = pr.curve(ONE, truth="y", score="p", model="m")
 FOLD_CURVES = pr.curve(FOLDS, truth="y", score="p", model="m", fold="f")
 POINTS = pr.operating_points(CURVES, priors=0.2)
@@ -56,7 +47,6 @@ ESTIMATE = pr.estimate_prior(
 )
 TWO = {"champion": "B", "challenger": "A"}
 ON_FOLDS = NAMES | {"fold": "f", "test_train_ratio": 1 / 3}
-IN_HALVES = {"halves": in_halves(6)}
 COSTS = {"measure": "expected_cost", "tuning": TUNING, "over": OVER, "cost_fn": 3}
 
 # What is asked of each function, with the least that it needs.
@@ -70,13 +60,9 @@ MODES = {
     "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
     "compare, folds": (pr.compare, FOLDS, ON_FOLDS | {"measure": "auprec", "prior": 0.2}),
-    "compare, halves": (
-        pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | IN_HALVES,
-    ),
     "choose, one test set": (pr.choose, ONE, NAMES | {"over": OVER}),
     "choose, losses": (pr.choose, ONE, NAMES | {"over": OVER, "measure": "brier"}),
     "choose, folds": (pr.choose, FOLDS, ON_FOLDS | {"over": OVER}),
-    "choose, halves": (pr.choose, FOLDS, NAMES | {"fold": "f", "over": OVER} | IN_HALVES),
     "choose, costs": (pr.choose, JUDGED, NAMES | COSTS),
     "choose, costs of folds": (
         pr.choose, FOLDS, ON_FOLDS | {"measure": "expected_cost", "over": OVER, "cost_fn": 3},
@@ -84,9 +70,6 @@ MODES = {
     "choose, an estimate": (pr.choose, ONE, NAMES | {"over": ESTIMATE}),
     "gate, one test set": (pr.gate, ONE, NAMES | TWO | {"measure": "brier", "prior": 0.2}),
     "gate, folds": (pr.gate, FOLDS, ON_FOLDS | TWO | {"measure": "auprec", "prior": 0.2}),
-    "gate, halves": (
-        pr.gate, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | TWO | IN_HALVES,
-    ),
     "apply_thresholds": (
         pr.apply_thresholds, ONE,
         {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True,
@@ -121,7 +104,7 @@ OTHER = {
     "priors": 0.3, "prior": 0.3, "over": (0.2, 0.4), "interpolation": "hull", "intervals": "wald",
     "level": 0.8, "measures": ["auc"], "measure": "auc", "method": "wald", "draws": 150, "seed": 3,
     "target": "trained",
-    "halves": IN_HALVES["halves"], "guarded": True, "tuning": TUNING,
+    "tuning": TUNING,
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
@@ -136,17 +119,13 @@ OTHER_OF = {
     ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
     ("mean_curve", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
-    ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
+    ("choose, an estimate", "measure"): "brier",
     ("decision_curve", "intervals"): "simultaneous",
     ("expected_cost", "intervals"): None,
     # A limit that positives not seen set, where clusters are few.
     ("apply_thresholds", "intervals"): None,
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
-    ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
-    **dict.fromkeys(
-        ((f"{name}, halves", "halves") for name in ("compare", "choose", "gate")), in_halves(3)
-    ),
 }  # fmt: skip
 # Roles that these functions are walked over elsewhere, and options of work, not of numbers.
 ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "progress"}
@@ -169,7 +148,7 @@ NO_BEARING = {
     | {mode for mode in MODES if mode.startswith("operating_points")},
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY),
     # What is asked for beside is not over a range.
-    "over": {"evaluate, wald, losses", "gate, halves"},
+    "over": {"evaluate, wald, losses"},
     # It is compared with the cases, for a note.
     "tuning": {"apply_thresholds", "apply_thresholds, no intervals"},
     # Numbers without limits.

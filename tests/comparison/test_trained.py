@@ -100,12 +100,6 @@ def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
     assert found.pairs["p_value"].min() == pytest.approx(2 * norm.sf(z), rel=1e-9)
 
 
-@pytest.mark.parametrize("given", [{"halves": TABLE}, {"seed": 1}], ids=str)
-def test_what_belongs_to_other_targets_is_refused(given):
-    with pytest.raises(InvalidArgument, match=r"trained|seed is for halves"):
-        compare(**given)
-
-
 @pytest.mark.parametrize("role", ["weight", "positive", "case", "score_prior"])
 def test_roles_of_predictions_are_refused_for_measures(role):
     measures = pr.datasets.satellite_predictions().pipe(pr.evaluate, truth="truth", score="score")

@@ -175,27 +175,17 @@ def test_functions_of_other_tables_say_to_read_the_file_first(folder):
         pr.auc("all.parquet")
 
 
-def test_measures_and_halves_are_read_from_files_too(tmp_path):
+def test_measures_are_read_from_files_too(tmp_path):
     random, case = np.random.default_rng(1), np.arange(400)
     table = pl.DataFrame({"case": case, "y": case % 2, "fold": case // 4 % 5})
     table = pl.concat(
         table.with_columns(model=pl.lit(model), p=pl.Series(random.random(400)) + pl.col("y") / by)
         for model, by in (("A", 2), ("B", 3))
     )
-    halves = pl.concat(
-        table.with_columns(half=pl.col("case") // size % 2 + 1, split=pl.lit(split))
-        for split, size in ((1, 2), (2, 200))
+    measures = pr.evaluate(table, **ROLES, measures="auc", priors=0.1)
+    measures.write_parquet(tmp_path / "measures.parquet")
+    expected, found = (
+        pr.compare(one, "auc", test_train_ratio=0.25).pairs
+        for one in (measures, tmp_path / "measures.parquet")
     )
-    measures, of_halves = (
-        pr.evaluate(one, **ROLES, measures="auc", priors=0.1) for one in (table, halves)
-    )
-    files = {"table": table, "halves": halves, "measures": measures, "of_halves": of_halves}
-    for name, one in files.items():
-        one.write_parquet(tmp_path / f"{name}.parquet")
-        files[name] = (one, tmp_path / f"{name}.parquet")
-    for rows, others, roles in (("table", "halves", ROLES), ("measures", "of_halves", {})):
-        expected, found = (
-            pr.compare(one, "auc", halves=other, **roles).pairs
-            for one, other in zip(files[rows], files[others], strict=True)
-        )
-        assert_frame_equal(found, expected)
+    assert_frame_equal(found, expected)

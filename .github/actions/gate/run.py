@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 VERDICTS = {0: "pass", 1: "fail", 3: "undecided"}
 OWN = ("files", "install", "github-token")
 # The options that take no value.
-FLAGS = ("guarded", "no-model", "no-fold", "no-case")
+FLAGS = ("no-model", "no-fold", "no-case")
 # Comments that one request lists, and seconds until an answer that does not come is given up.
 AT_ONCE, PATIENCE = 100, 30
 

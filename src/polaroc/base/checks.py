@@ -91,11 +91,10 @@ def check_ratio(ratio: object) -> None:
             "cases of a fold, which the table does not tell.",
             hint=Hint(
                 "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or {case} where its "
-                "values are the cases of one cross-validation; {halves} need none, nor do "
-                "predictions of fitted models on one test set, {target}.",
+                "values are the cases of one cross-validation; predictions of fitted models on "
+                "one test set, {target}, need none.",
                 test_train_ratio=0.25,
                 case="id",
-                halves=...,
                 target="trained",
             ),
         )

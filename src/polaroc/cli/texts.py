@@ -9,11 +9,6 @@ TEXTS = {
     "level": LEVEL,
     "cost_fn": f"{COST_FN}.",
     "cost_fp": f"{COST_FP}.",
-    "halves": "For folds: the same models in disjoint halves of the same cases, as predictions or "
-    "measures, which tell the variance of the models' means.",
-    "guarded": "With --halves: the variance of a pair is that of overlapping training sets if that "
-    "is greater.",
-    "compare seed": "With --halves and three models or more: seed of the draws for the largest t.",
     "tuning": "Predictions of the same models on other cases, on which thresholds are set.",
     "evaluate priors": "Prior at which AUPREC is taken, in (0, 1), or 'observed', each key's own.",
     "evaluate over": f"{RANGE}, for the measures over a range.",
@@ -35,7 +30,7 @@ TEXTS = {
     "compare prior": "Prior of the measure, in (0, 1), or 'observed'.",
     "compare over": f"{RANGE}, for a measure over a range.",
     "compare target": "What the answer is about. 'algorithm': models trained again on other "
-    "samples of this size, which needs --test-train-ratio, --halves or --case. 'trained': these "
+    "samples of this size, which needs --test-train-ratio or --case. 'trained': these "
     "fitted models, on other cases. [default: trained on one test set, else algorithm]",
     "choose measure": "Measure taken at priors, such as auprec, brier or log_loss; or "
     "expected_cost, which sets the threshold of each model on --tuning or on the other folds and "

@@ -11,35 +11,19 @@ ASSUMPTION = (
     "The test asks whether the algorithms would differ if trained again on other samples of this "
     "size. "
 )
-# Up to .16 at .05 with two models in simulation, and .19 with three (docs/concepts/tests.md).
+# In simulation with two models; up to 20 % with three (docs/concepts/tests.md).
 UNSTABLE = (
-    "Where test sets of folds share cases, the test finds differences between equal algorithms too "
-    "often if these are unstable, such as nearest neighbours: in simulation three to four times as "
-    "often as its level says."
+    "Where test sets of folds share cases, the test finds a difference between two equal algorithms"
+    " that are unstable, such as nearest neighbours, in up to 16 % of samples at a level of 95 %."
 )
 # From so many on, tests of IAUPREC on one test set held their level in simulation.
 ENOUGH_POSITIVES = 200
-# Half-split tests of more models were not tried.
-MAX_MODELS = 10
 
 
 def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence) -> list[str]:
     """Warnings on the tests of a balanced table."""
-    layout, models = table.layout, len(table.models)
     warnings = [ASSUMPTION + evidence.doubts[0], *evidence.doubts[1:]]
-    if plan.halves and layout.kind is None:
-        warnings.append(
-            "Nothing says whether the folds test every case equally often, so they count as "
-            "hold-outs, whose means vary more. Name their repeats in a key 'repeat', as "
-            "cross_val_predictions does: the test may then find more."
-        )
-    if plan.halves and models > MAX_MODELS:
-        warnings.append(
-            f"The test was tried with up to {MAX_MODELS} models, not with {models}: leave out "
-            "those that do not matter."
-        )
-    is_one_k_fold = layout.kind == "k-fold" and layout.per_repeat == layout.folds
-    if plan.test_train_ratio and not plan.halves and not is_one_k_fold:
+    if plan.test_train_ratio and not table.is_one_k_fold:
         warnings.append(UNSTABLE)
     if pairs.constant.any():
         constant = (table.models[places[pairs.constant]] for places in (pairs.first, pairs.second))

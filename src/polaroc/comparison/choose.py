@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
@@ -30,10 +29,9 @@ from polaroc.comparison.choice_measures import (
     one_prior,
 )
 from polaroc.comparison.compare import NO_BEARING, compare, of_table
-from polaroc.comparison.compared import Compared, compared, doubted, measured_halves, ranked_rows
+from polaroc.comparison.compared import Compared, compared, doubted, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
-from polaroc.comparison.design import FoldValues, Plan, balanced, check_folds
-from polaroc.comparison.half_splits import Halves, of_half_splits, read_halves
+from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import (
     doubts,
@@ -80,7 +78,6 @@ def choose(
     *,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     level: float = 0.95,
-    halves: Table | Cases[Any] | None = None,
     tuning: Table | Cases[Any] | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
@@ -115,11 +112,6 @@ def choose(
     level
         Probability that the true measure of a model is between `expected_lower` and
         `expected_upper`, in (0, 1); the tests of the `comparison` are made at 1 − `level`.
-    halves
-        Of folds: the same models in disjoint halves of the same cases, as in `compare`:
-        predictions with the same roles, a `Cases` of their own, or measures at the same priors
-        and over the same range. They say how sure the choice is, for unstable learners too;
-        `test_train_ratio` is then not needed.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
         thresholds are chosen, with the same roles or as a `Cases` of their own. The same cases,
@@ -202,22 +194,16 @@ def choose(
     if measure is None:
         by_cost = any(value is not None for value in of_costs.values())
         measure = EXPECTED_COST if by_cost else "auprec"
-    for_folds = {
-        "test_train_ratio": cases.test_train_ratio, "halves": halves,
-    }  # fmt: skip
     _check_options(measure, of_costs, unless(OBSERVED, cases.score_prior))
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
-    for other in (halves, tuning):
-        if isinstance(other, Cases):
-            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING})
+    if isinstance(tuning, Cases):
+        refuse_roles(tuning, "choose", {*COMPARED_BY, *NO_BEARING})
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        return _choose_by_cost(cases, tuning, stakes, for_folds, level)
+        return _choose_by_cost(cases, tuning, stakes, level)
     measure, given = at_one_prior(measure), compared(cases)
-    if estimate is not None:
-        refuse_unused("for ranges and beliefs", "over is an estimate", halves=halves)
     if given.are_measures and estimate is not None:
         raise needs_predictions()
 
@@ -229,7 +215,6 @@ def choose(
         choice = choose_measured(
             given, frame, measure, over=over, test_train_ratio=given.test_train_ratio,
             level=level, evidence=evidence, own=own,
-            halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         doubt = doubted(given.cases) if given.on_cases else []
         return replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
@@ -281,21 +266,18 @@ def _choose_by_cost(
     cases: Cases[Any],
     tuning: Table | Cases[Any] | None,
     stakes: Stakes,
-    for_folds: dict[str, Any],
     level: float,
 ) -> Choice:
     """The choice by expected cost, of fitted models or of those of folds."""
     given = None if cases.truth is None or tuning is not None else compared(cases)
     if given is None or not given.folds:
         on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
-        refuse_unused("for folds", on_one, **for_folds)
+        refuse_unused("for folds", on_one, test_train_ratio=cases.test_train_ratio)
         return choose_with_tuning(cases, tuning, stakes, level=level)
     refuse_unused(
         "for thresholds from cases of their own", "there are folds",
         constraints=stakes.constraints, confidence=stakes.confidence,
     )  # fmt: skip
-    by_cost = f"measure is {EXPECTED_COST!r}"
-    refuse_unused("for other measures of folds", by_cost, halves=for_folds["halves"])
     rows, remarks = ranked_rows(given)
     choice = choose_by_cost_of_folds(
         rows, stakes, test_train_ratio=given.test_train_ratio, level=level
@@ -339,7 +321,6 @@ def choose_measured(
     level: float = 0.95,
     evidence: Evidence | None = None,
     own: pl.DataFrame | None = None,
-    halves: Halves | None = None,
 ) -> Choice:
     """The choice from tidy measures; `evidence` where it does not follow from these.
 
@@ -350,13 +331,8 @@ def choose_measured(
     refuse_one_class(frame)
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
-        if halves is not None:
-            halves = halves._replace(measures=_at_prior(halves.measures, measure, prior))
-    in_folds = partial(balanced, model=model, folds=given.folds)
-    measured, table, over, warnings = under_belief(frame, measure, over, in_folds)
-    if halves is not None:
-        evidence = _of_halves(halves, measure, over, table)
-    elif len(table.values) > 1:
+    measured, table, over, warnings = under_belief(frame, measure, over, model, given.folds)
+    if len(table.values) > 1:
         evidence = of_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
         evidence = measured_once(frame)
@@ -364,8 +340,8 @@ def choose_measured(
     known = posterior(evidence, higher=higher, level=level, limits=limits)
     known = at_least_own(known, evidence, level, ends_by_model(own, table.models))
     comparison = None
-    if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
-        plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
+    if len(table.values) > 1 and test_train_ratio is not None:
+        plan = Plan(test_train_ratio=test_train_ratio, level=level)
         tested = replace(table, warnings=())
         comparison = of_table(tested, evidence, f"expected {measure}", plan, higher=higher)
     name, is_bound, doubted = in_words(measure), evidence.is_bound, doubts(frame, measure)
@@ -387,14 +363,6 @@ def choose_measured(
         last=() if comparison is None else comparison.warnings,
         comparison=comparison, measure=measure, folds=given.folds, fold_count=len(table.values),
     )  # fmt: skip
-
-
-def _of_halves(halves: Halves, measure: str, over: Over | None, table: FoldValues) -> Evidence:
-    """Evidence on the expected measure of the folds, from that of the halves."""
-    check_folds(table)
-    in_halves = partial(read_halves, models=table.models)
-    measured = under_belief(halves.measures, measure, over, in_halves)
-    return of_half_splits(table, measured.table, halves.clusters)
 
 
 def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:

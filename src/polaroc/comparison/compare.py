@@ -9,16 +9,9 @@ import polars as pl
 from polaroc.base.checks import check_text
 from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.compared import Compared, compared, measured_halves
-from polaroc.comparison.design import (
-    FoldValues,
-    Plan,
-    Target,
-    balanced,
-    check_folds,
-)
+from polaroc.comparison.compared import Compared, compared
+from polaroc.comparison.design import FoldValues, Plan, Target, balanced, check_folds
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
-from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import (
     Rows,
@@ -37,8 +30,8 @@ from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
-from polaroc.typing import Array, Prior, Table
-from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t
+from polaroc.typing import Array, Prior
+from polaroc.uncertainty.adjusted import Adjusted, by_holm
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
 NO_BEARING: tuple[RoleName, ...] = ("time",)
@@ -53,9 +46,6 @@ def compare(
     over: tuple[float, float] | Belief | None = None,
     target: Target | None = None,
     level: float = 0.95,
-    halves: Table | Cases[Any] | None = None,
-    guarded: bool = False,
-    seed: int = 0,
     **columns: Unpack[Columns],
 ) -> Comparison:
     """Whether models differ on one measure, and which: over common folds, or on common cases.
@@ -81,7 +71,7 @@ def compare(
         What the answer is about. ``"algorithm"``: models trained again on other
         samples of this size. ``"trained"``: these fitted models, on other cases. By default
         "trained" for predictions on one test set, else "algorithm", which needs
-        `test_train_ratio`, takes `halves`, or works it out: from a key `repeat` within which each
+        `test_train_ratio`, or works it out: from a key `repeat` within which each
         case is tested once, or from `case`, taking every case for trained on where it is not
         tested; a column of cases that was merely found by its name is used for it where several
         folds test the same cases. The ratio is 0 where
@@ -89,22 +79,6 @@ def compare(
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
         below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
-    halves
-        For "algorithm": the same in disjoint halves of the same cases, which tells the variance of
-        the models' means: what `sklearn.half_split_predictions` gives, with the roles of
-        `cases` or as `Cases` of their own, or the measures that `evaluate` gives of it. Of
-        a table made elsewhere: `split` numbers the random, stratified
-        divisions of the cases into two `half`; in each half models are
-        cross-validated within it, so that in each `repeat` the folds test every case
-        of the half once. `repeat` and `fold` may be missing. Name the repeats of the
-        folds `repeat` too: folds of which it is not known whether they
-        test all cases are taken for hold-outs, whose means vary more.
-    guarded
-        With `halves`: the variance of a pair is that of the overlap of training sets,
-        where that is greater. `test_train_ratio` is then needed as it is without `halves`.
-    seed
-        With `halves`, of three models or more: of the draws that tell how large the largest t is
-        by chance.
 
     Returns
     -------
@@ -141,15 +115,7 @@ def compare(
     On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
     Student's t. Clusters of one case each, and weights that are equal within each class, change
     nothing. Over folds the folds tell how sure that is; a cluster of which a fold tests some
-    cases and has trained on others is named in `warnings`. With `halves` clusters have to be whole:
-    the halves name them, too, and none may have cases in both halves of a split.
-
-    With `halves` the means have the covariance V/2, V half the mean square of the difference
-    between the two halves of a split, which is unbiased at half the cases for any learner;
-    for pairs Student's t with 1/(1/R + 1/(n − 1)) degrees of freedom, R splits, n the cases,
-    or with `cluster` the clusters, of the smaller class. Where there are more models, p-values are
-    adjusted, and all adjusted intervals hold at once, by the largest absolute t, whose distribution
-    under that covariance is drawn (`seed`). The omnibus p-value is the least adjusted one.
+    cases and has trained on others is named in `warnings`.
 
     The limits `lower` and `upper` are those of a pair by itself; on one test set those of `delong`.
     Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
@@ -175,7 +141,7 @@ def compare(
     refuse_places(measure, over, prior if given.on_cases else None)
     target = _target(given, target)
     if given.on_cases:
-        plan = Plan(target, None, level, halves is not None, guarded, seed)
+        plan = Plan(target, None, level)
         at: Prior = "observed" if prior is None else prior
         at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
         models = fitted(given.cases, measure, at, over)
@@ -185,29 +151,19 @@ def compare(
         return replace(result, case=case, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio
     # The ratio may follow from the folds.
-    plan = Plan(target, 0.0 if ratio is None else ratio, level, halves is not None, guarded, seed)
-
-    def measured(own: Cases[Any]) -> pl.DataFrame:
-        at: Prior = "observed" if prior is None else prior
-        return evaluate(own.collect(), over=over, priors=at, measures=sorted({measure, "auc"}))
-
-    measures = given.table if given.are_measures else measured(given.cases)
-    in_halves = measured_halves(halves, cases, measured)
+    plan = Plan(target, 0.0 if ratio is None else ratio, level)
     if given.are_measures:
-        measures, _ = of_one_range(measures, measure, over)
+        measures, _ = of_one_range(given.table, measure, over)
+    else:
+        at = "observed" if prior is None else prior
+        measures = evaluate(given.cases, over=over, priors=at, measures=sorted({measure, "auc"}))
     rows = rows_of(measures, measure)
     rows.check_prior(prior)
     table = balanced(rows, [prior], given.model, given.folds)
     if ratio is None:
-        plan = replace(plan, test_train_ratio=table.layout.test_train_ratio)
+        plan = replace(plan, test_train_ratio=table.test_train_ratio)
     check_folds(table)
-    if in_halves is None:
-        evidence = of_folds(table.at_first, plan.test_train_ratio or 0.0, table.models)
-    else:
-        own = halves_of(in_halves.measures, rows, measures, measure)
-        own.check_prior(prior)
-        read = read_halves(own, [prior], table.models)
-        evidence = of_half_splits(table, read, in_halves.clusters)
+    evidence = of_folds(table.at_first, plan.test_train_ratio, table.models)
     label = _label(measure, rows, prior)
     result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
@@ -266,18 +222,10 @@ def of_table(
     *,
     higher: bool = True,
 ) -> Comparison:
-    """The comparison of a balanced table by the evidence that it gives, or halves do."""
+    """The comparison of a balanced table by the evidence that it gives."""
     values, pairs = table.at_first, all_pairs(evidence)
-    if plan.halves:
-        if plan.guarded:
-            overlap = all_pairs(of_folds(values, plan.test_train_ratio))
-            pairs = replace(pairs, std_error=np.maximum(pairs.std_error, overlap.std_error))
-        adjusted = by_largest_t(pairs, evidence, plan.level, seed=plan.seed)
-        test = "largest |t|, half-split variance" + (", guarded" if plan.guarded else "")
-        of_all = omnibus.of_pairs(test, pairs, adjusted)
-    else:
-        of_all = omnibus.f_test("Nadeau-Bengio corrected F", evidence)
-        adjusted = by_holm(pairs, plan.level)
+    of_all = omnibus.f_test("Nadeau-Bengio corrected F", evidence)
+    adjusted = by_holm(pairs, plan.level)
     warnings = (*table.warnings, *caveats.of_table(table, pairs, plan, evidence))
     spread = values.std(axis=0, ddof=1)
     return _result(

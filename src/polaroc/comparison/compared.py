@@ -1,6 +1,6 @@
 """What is compared: predictions of several models, or measures of them."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,16 +11,15 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE, TRUTH, WEIGHT
 from polaroc.base.text import capitalised
 from polaroc.comparison.copied_folds import without_copies
-from polaroc.comparison.half_splits import Halves, fewest_clusters, refuse_torn
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.dependence import dependence
-from polaroc.predictions.resolved import alike, keyed, of_measures, opened
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE, check_clusters, left_out
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import with_row_cases
-from polaroc.typing import Frame, Table
+from polaroc.typing import Frame
 from polaroc.uncertainty.scored_cases import (
     common_cases_of,
     model_column,
@@ -244,40 +243,6 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
     kept = models.gather([present.index(champion), present.index(challenger)])
     is_one = pl.col(model).is_in(kept.implode(), nulls_equal=True)
     return replace(own, table=own.table.filter(is_one))
-
-
-def measured_halves(
-    halves: Table | Cases[Any] | None,
-    cases: Cases[Any],
-    measured: Callable[[Cases[Any]], pl.DataFrame],
-) -> Halves | None:
-    """The measures in halves, which are measures already, or predictions with the same roles."""
-    if halves is None:
-        return None
-    if not isinstance(halves, Cases):
-        table = opened(halves).lazy().collect()
-        if cases.truth is None or {"measure", "estimate"} <= set(table.columns):
-            _refuse_unknown_clusters(cases, ())
-            return Halves(of_measures(table, {}).collect().table, None)
-        halves = table
-    # They have folds of their own.
-    own = alike(cases, halves, find=("fold",)).collect()
-    _refuse_unknown_clusters(cases, own.cluster)
-    refuse_torn(own)
-    return Halves(measured(own), fewest_clusters(own))
-
-
-def _refuse_unknown_clusters(cases: Cases[Any], of_halves: Sequence[object]) -> None:
-    """Refuse clusters of the cases where nothing tells whether halves share any."""
-    if cases.cluster and not of_halves:
-        raise InvalidArgument(
-            "the cases have a cluster and the halves none, and halves that share clusters do not "
-            "tell how much samples differ.",
-            hint=Hint(
-                "give predictions in halves of whole clusters, and name their {cluster}.",
-                cluster=...,
-            ),
-        )
 
 
 def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:

@@ -7,17 +7,13 @@ from typing import Literal, get_args
 import polars as pl
 
 from polaroc.base.checks import (
-    check_flag,
     check_ratio,
     check_share,
-    check_whole,
-    refuse_unused,
-    unless,
 )
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import HAVE, LEVEL, PLACE, SPREAD
+from polaroc.base.private_columns import HAVE, LEVEL, SPREAD
 from polaroc.base.text import capitalised, listed_rows
 from polaroc.comparison.measure_rows import Rows, refuse_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
@@ -25,7 +21,6 @@ from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import differs, unusual
 from polaroc.priors.grids import SAME
 from polaroc.typing import Array, Prior
-from polaroc.uncertainty.evidence import of_folds
 
 MAX_NOTES = 5
 Target = Literal["algorithm", "trained"]
@@ -35,45 +30,25 @@ SAME_CASES = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """The folds of a comparison."""
-
-    folds: int  # how many there are
-    # "k-fold" where each repeat tests all cases once; None where no key `repeat` tells.
-    kind: Literal["k-fold", "hold-outs"] | None = None
-    repeats: tuple[int, ...] = ()  # of each fold, from 0; empty where it is not known
-    per_repeat: int = 1  # folds, where all repeats have as many
-    cases: tuple[float, float] | None = None  # of both classes, of a repeat of a k-fold
-
-    @property
-    def test_train_ratio(self) -> float | None:
-        """Test over training cases, where the folds tell."""
-        return 1 / (self.per_repeat - 1) if self.kind == "k-fold" else None
-
-    def noise(self, values: "Array") -> "Array | None":
-        """The covariance of means of folds × models that is due to how the cases were split.
-
-        None where the cases were split once, which does not tell.
-        """
-        if self.kind == "k-fold":
-            places = np.array(self.repeats)
-            repeats = [values[places == place].mean(axis=0) for place in set(places)]
-            if len(repeats) < 2:
-                return None
-            values = np.stack(repeats)
-        noise: Array = of_folds(values, 0).covariance[0]
-        return noise
-
-
-@dataclass(frozen=True, eq=False)
 class FoldValues:
     """One number per fold, model and prior, complete."""
 
     models: pl.Series  # sorted
     folds: pl.DataFrame  # their keys, sorted
-    layout: Layout
     values: "Array"  # folds × models × priors
     warnings: tuple[str, ...] = ()
+    # Folds of a repeat that tests all cases once; None where no key `repeat` tells.
+    folds_per_repeat: int | None = None
+
+    @property
+    def test_train_ratio(self) -> float | None:
+        """Test over training cases, where the folds tell."""
+        return None if self.folds_per_repeat is None else 1 / (self.folds_per_repeat - 1)
+
+    @property
+    def is_one_k_fold(self) -> bool:
+        """Whether the folds are known to test each case once."""
+        return self.folds_per_repeat == len(self.values)
 
     @property
     def at_first(self) -> "Array":
@@ -106,9 +81,9 @@ def balanced(
     return FoldValues(
         models[model],
         keys,
-        layout_of(rows, keys, model),
         values if folds else values[None],
         tuple(_warnings(wide, model, folds)),
+        _folds_per_repeat(rows, keys, model),
     )
 
 
@@ -223,25 +198,18 @@ def _warnings(wide: pl.DataFrame, model: str, folds: Sequence[str]) -> list[str]
     return warnings
 
 
-def layout_of(rows: Rows, folds: pl.DataFrame, model: str) -> Layout:
-    """The layout of folds with these keys, by the key `repeat` and the numbers of cases."""
+def _folds_per_repeat(rows: Rows, folds: pl.DataFrame, model: str) -> int | None:
+    """How many folds test all cases once, by the key `repeat` and the numbers of cases."""
     names = folds.columns
     if not names or REPEAT not in rows.keys or model == REPEAT:
-        return Layout(max(folds.height, 1))
+        return None
     lacking = [name for name in (REPEAT, "positives", "negatives") if name not in names]
     sizes = rows.frame.group_by(names).agg(pl.col(lacking).max())
-    numbered = join_on(folds, sizes, names, "left", order="left").with_columns(
-        (pl.col(REPEAT).rank("dense") - 1).alias(PLACE)
-    )
-    per = numbered.group_by(PLACE).agg(
-        pl.len().alias(HAVE), pl.col("positives").sum(), pl.col("negatives").sum()
-    )
-    repeats = tuple(numbered[PLACE].fill_null(0).to_list())
-    count = per[HAVE][0]
+    per = sizes.group_by(REPEAT).agg(pl.len().alias(HAVE), pl.col("positives", "negatives").sum())
+    count: int = per[HAVE][0]
     if per[HAVE].n_unique() > 1 or count < 2 or not _equal(per, ("positives", "negatives")):
-        return Layout(folds.height, "hold-outs", repeats)
-    cases = per["positives"][0], per["negatives"][0]
-    return Layout(folds.height, "k-fold", repeats, count, cases)
+        return None
+    return count
 
 
 def _equal(table: pl.DataFrame, names: Sequence[str]) -> bool:
@@ -271,28 +239,9 @@ class Plan:
     target: Target = "algorithm"
     test_train_ratio: float | None = None
     level: float = 0.95
-    halves: bool = False  # whether the variance is that of halves
-    guarded: bool = False
-    seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice("target", self.target, get_args(Target))
         check_share("level", self.level)
-        check_flag("guarded", self.guarded)
-        if self.guarded and not self.halves:
-            raise InvalidArgument(
-                "guarded is True without halves: it is the greater one of their variance and that "
-                "of the folds.",
-                hint=Hint("give {halves}, or leave {guarded} out.", halves=None, guarded=None),
-            )
-        if self.target != "algorithm":
-            refuse_unused(
-                "for target 'algorithm'", f"target is {self.target!r}",
-                hint=Hint("leave it out, or take {target}.", target="algorithm"),
-                halves=self.halves or None,
-            )  # fmt: skip
-        elif self.test_train_ratio is not None or self.guarded or not self.halves:
+        if self.target == "algorithm":
             check_ratio(self.test_train_ratio)
-        check_whole("seed", self.seed, 0)
-        if not self.halves:
-            refuse_unused("for halves", "there are none", seed=unless(0, self.seed))

@@ -6,12 +6,10 @@ from math import inf
 from typing import Any, NamedTuple, Unpack
 
 from polaroc.base.checks import (
-    check_flag,
     check_share,
     check_text,
     is_number,
     pair_of,
-    refuse_unused,
     shortened,
 )
 from polaroc.base.docstrings import described_as
@@ -33,7 +31,7 @@ from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.typing import Prior, Table
+from polaroc.typing import Prior
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
 from polaroc.uncertainty.small_samples import (
     AREAS,
@@ -88,8 +86,6 @@ def gate(
     prior: Prior | None = None,
     margin: float = 0.0,
     level: float = 0.95,
-    halves: Table | Cases[Any] | None = None,
-    guarded: bool = False,
     **columns: Unpack[Columns],
 ) -> GateResult:
     """Whether a challenger is worse than the champion by more than a margin.
@@ -116,8 +112,6 @@ def gate(
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
-    halves, guarded
-        For folds, as in `compare`.
 
     Returns
     -------
@@ -139,8 +133,7 @@ def gate(
     `upper` ≤ `margin` and "fail" where `lower` > `margin`.
 
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003), with J−1
-    degrees of freedom. It is about models trained again on other samples of this size. With
-    `halves`, variance and degrees of freedom are those of `compare`.
+    degrees of freedom. It is about models trained again on other samples of this size.
 
     On one test set it is about these fitted models on other cases like these. It is Student's,
     with one degree of freedom less than there are cases of the rarer class. The variance is that
@@ -180,7 +173,6 @@ def gate(
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
-    check_flag("guarded", guarded)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
     measure = _measure_asked(measure, over, prior, has_scores=has_scores)
@@ -195,13 +187,6 @@ def gate(
     # One range in a file of settings serves all measures.
     own_over = over if needs_range(measure) or measure not in CATALOG else None
     if given.on_cases:
-        refuse_unused(
-            "for folds", "the models were measured once, on one test set",
-            hint=Hint(
-                "leave it out; where there are folds, name their column, {fold}.", fold="fold"
-            ),
-            halves=halves, guarded=guarded or None,
-        )  # fmt: skip
         refuse_places(measure, own_over, prior)
         models = fitted(given.cases, measure, at or "observed", own_over)
         lead = _on_cases(given, models, (challenger, champion), level)
@@ -209,9 +194,8 @@ def gate(
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
-            two, measure, prior=at, over=over if needs_range(measure) else None,
-            level=level, halves=halves, guarded=guarded,
-        )  # fmt: skip
+            two, measure, prior=at, over=over if needs_range(measure) else None, level=level
+        )
         area = None
         if measure in AREAS:
             area = partial(single_measure, measure, at or "observed", own_over, cases.score_prior)

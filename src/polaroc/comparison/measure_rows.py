@@ -38,11 +38,6 @@ class Rows:
         return bool(self.frame["prior"].is_not_null().any())
 
     @property
-    def at_observed_prior(self) -> bool:
-        """Whether every row is at its key's own prior."""
-        return bool(self.frame.select(_is_observed().fill_null(False).all()).item())
-
-    @property
     def fixed_priors(self) -> list[float]:
         """The priors of the table, ascending, without those that are only some key's own prior."""
         share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))

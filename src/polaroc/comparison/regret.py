@@ -1,6 +1,6 @@
 """Expected measure and regret of models over uncertain priors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf, log
@@ -10,7 +10,7 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
-from polaroc.comparison.design import FoldValues
+from polaroc.comparison.design import FoldValues, balanced
 from polaroc.comparison.measure_rows import Rows, distinct, only_range, range_rows, rows_of
 from polaroc.comparison.posterior import Posterior, posterior_columns
 from polaroc.errors import Hint, InvalidArgument
@@ -128,13 +128,13 @@ def under_belief(
     measures: pl.DataFrame,
     measure: str,
     over: Over | None,
-    read: Callable[..., FoldValues],
+    model: str,
+    folds: Sequence[str],
 ) -> UnderBelief:
     """The measure of a tidy table under a belief; raise where the table has too few priors.
 
     The default of `over` is the range of the table's mean of the measure (for "auprec" its
-    IAUPREC), if the table names one, or else the priors of the table, equally likely. `read` gives
-    the numbers of rows at some priors, and takes the notes from those that are `noted`.
+    IAUPREC), if the table names one, or else the priors of the table, equally likely.
     """
     mean = mean_name(measure)
     if over is None and mean is not None:
@@ -159,7 +159,7 @@ def under_belief(
     if whole is not None:
         of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
-    table = read(rows, [*grid, *own], noted=[*evaluated, *own])
+    table = balanced(rows, [*grid, *own], model, folds, noted=[*evaluated, *own])
     measured = ExpectedMeasures(
         table.values[:, :, : len(grid)], tuple(grid), resolve_belief(asked), evaluated,
         table.values[:, :, -1] if own else None, covers, higher_is_better(measure),

@@ -178,9 +178,8 @@ def _tables(comparison: "Comparison") -> Iterator[FoldedTable]:
         {comparison.model: str, "mean": number, "sd": number, "letters": shortened},
     )  # fmt: skip
     pairs, which = first_pairs(comparison)
-    adjusted = "the largest |t|" if comparison.plan.halves else "Holm's rule"
     yield table_of(
-        f"Pairs{which}; {interval_rule(comparison.plan)}; adjusted by {adjusted}", pairs,
+        f"Pairs{which}; {interval_rule(comparison.plan)}; adjusted by Holm's rule", pairs,
         dict.fromkeys(pairs.columns[:2], str) | {
             "difference": number, "adjusted_lower": number, "adjusted_upper": number,
             "p_adjusted": p_value,

@@ -7,7 +7,6 @@ cross-validation, and a classifier with its threshold set for a prior (extra
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.sklearn.half_splits import half_split_predictions
 from polaroc.sklearn.predictions import (
     cross_val_predictions,
     from_cross_validate,
@@ -23,7 +22,6 @@ __all__ = [
     "auprec_score",
     "cross_val_predictions",
     "from_cross_validate",
-    "half_split_predictions",
     "iauprec_score",
     "scorer",
     "test_train_ratio",

@@ -16,12 +16,9 @@ from polaroc.sklearn.scorers import one_per_case
 from polaroc.typing import Array, Label
 
 TYPES = {
-    "model": pl.String, "split": pl.Int64, "half": pl.Int64, "repeat": pl.Int64,
-    "fold": pl.Int64, "case": pl.Int64, "truth": pl.Boolean, "score": pl.Float64,
-    "weight": pl.Float64,
+    "model": pl.String, "repeat": pl.Int64, "fold": pl.Int64, "case": pl.Int64,
+    "truth": pl.Boolean, "score": pl.Float64, "weight": pl.Float64,
 }  # fmt: skip
-# Folds are counted on through the repeats.
-SORTED = ("model", "split", "half", "fold", "case")
 
 
 @dataclass(frozen=True)
@@ -49,16 +46,12 @@ class LabelledCases:
 
 
 class Split(NamedTuple):
-    """Rows to train on and rows to test on, with the numbers of the repeat and fold.
-
-    `of` has those of what the repeat is of, by name.
-    """
+    """Rows to train on and rows to test on, with the numbers of the repeat and fold."""
 
     repeat: int
     fold: int
     train: Array
     test: Array
-    of: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -188,8 +181,8 @@ def fitted_predictions(
         parts.append(part)
         if callback is not None:
             callback(len(parts), total)
-    table = pl.concat(parts)
-    return table.sort(name for name in SORTED if name in table.columns)
+    # Folds are counted on through the repeats.
+    return pl.concat(parts).sort("model", "fold", "case")
 
 
 def fitted(fit: Fit, cases: LabelledCases, methods: tuple[str, ...]) -> pl.DataFrame:
@@ -202,7 +195,7 @@ def fitted(fit: Fit, cases: LabelledCases, methods: tuple[str, ...]) -> pl.DataF
 
 def scored(fit: Fit, cases: LabelledCases, methods: tuple[str, ...]) -> pl.DataFrame:
     """The predictions of a trained model on its test set."""
-    repeat, fold, _, test, of = fit.split
+    repeat, fold, _, test = fit.split
     target = cases.target
     columns = {
         "case": test,
@@ -212,7 +205,7 @@ def scored(fit: Fit, cases: LabelledCases, methods: tuple[str, ...]) -> pl.DataF
         ),
         **({} if cases.weight is None else {"weight": cases.weight[test]}),
     }
-    keys = {"model": fit.model, **of, "repeat": repeat, "fold": fold}
+    keys = {"model": fit.model, "repeat": repeat, "fold": fold}
     table = pl.DataFrame(columns).with_columns(
         pl.lit(value).alias(key) for key, value in keys.items()
     )

@@ -280,59 +280,6 @@ def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
             )
 
 
-def of_halves(
-    means: "Array",
-    halves: "Array",
-    fewest: float,
-    noise: "Array | None" = None,
-    models: "Sequence[object] | pl.Series" = (),
-) -> Evidence:
-    """Evidence from means over folds, and from the same measure in disjoint halves of the cases.
-
-    Halves are splits × 2 × repeats × models, `fewest` are the cases of the smaller class, and
-    `noise` is the part of the covariance of the means that is due to how the cases were split, by
-    default that of one repeat, as the halves tell it.
-
-    The two halves share no case, so that half the mean square of their difference is unbiased
-    for the variance at half the cases, whatever the learner; at all cases it is half of that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> halves = np.array([[[[0.75, 0.5]], [[0.25, 0.5]]]])
-    >>> evidence = of_halves(np.array([0.6, 0.5]), halves, 81)
-    >>> evidence.covariance[0].tolist(), round(evidence.freedom, 3)
-    ([[0.0625, 0.0], [0.0, 0.0]], 0.988)
-    """
-    splits, _, repeats, _ = halves.shape
-    apart = halves[:, 0].mean(axis=1) - halves[:, 1].mean(axis=1)
-    of_one = split_noise(halves)
-    # The noise of one repeat is half that of one in a half, which has half the cases.
-    excess = (of_one / 2 if noise is None else noise) - of_one / (2 * repeats)
-    # No pair may get less than its halves say.
-    values, vectors = np.linalg.eigh(excess)
-    covariance = apart.T @ apart / (4 * splits) + (vectors * values.clip(min=0)) @ vectors.T
-    freedom = 1 / (1 / splits + 1 / (fewest - 1))
-    doubt = (
-        "Their variance comes from halves of the data, which share no case, with "
-        f"{freedom:.3g} degrees of freedom. It assumes that twice the cases halve the variance."
-    )
-    return Evidence(models, means[None], covariance[None], freedom, TRAINED_ANEW, (doubt,))
-
-
-def split_noise(halves: "Array") -> "Array":
-    """The covariance of the models' means over one repeat, given the cases of a half.
-
-    Zero where there is one repeat.
-    """
-    repeats, models = halves.shape[2:]
-    if repeats == 1:
-        return np.zeros((models, models))
-    moved = (halves - halves.mean(axis=2, keepdims=True)).reshape(-1, models)
-    covariance: Array = moved.T @ moved * (repeats / (repeats - 1)) / len(moved)
-    return covariance
-
-
 def common_variance(evidence: Evidence, measure: int = 0) -> float:
     """Half the mean variance of a difference: the variance of models that have one and share none.
 

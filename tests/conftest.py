@@ -3,6 +3,7 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import altair as alt
 import pytest
 import typer.testing
 from chromium import chromium
@@ -144,9 +145,10 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture
 def words_only(monkeypatch):
-    """Reports without figures, the drawing of which takes long, unless all cases run."""
+    """Reports with empty charts, since drawing takes long, unless all cases run."""
     if not ALL_CASES:
-        monkeypatch.setattr("polaroc.reports.page.figures", lambda *_: [])
+        for name in ("explorer", "auprec_by_prior", "pairs", "reliability"):
+            monkeypatch.setattr(f"polaroc.charts.{name}", lambda *_, **__: alt.Chart(title=""))
         monkeypatch.setattr("polaroc.reports.page.browser_libraries", lambda: "")
 
 

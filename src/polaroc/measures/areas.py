@@ -311,7 +311,6 @@ AUC = MeasureDefinition(
     "(P-ROC Eq. 2)",
     build=lambda arguments: [auc_measure(backend=arguments.backend)],
     in_summary=True,
-    in_report=True,
 )
 AUPREC = MeasureDefinition(
     name="auprec",
@@ -323,7 +322,6 @@ AUPREC = MeasureDefinition(
     at_priors=True,
     on_hull=True,
     in_summary=True,
-    in_report=True,
 )
 IAUPREC = MeasureDefinition(
     name="iauprec",
@@ -338,5 +336,4 @@ IAUPREC = MeasureDefinition(
     mean_of="auprec",
     on_hull=True,
     in_summary=True,
-    in_report=True,
 )

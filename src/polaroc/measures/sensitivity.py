@@ -261,7 +261,6 @@ SENS = MeasureDefinition(
     higher_is_better=False,
     over="range",
     in_summary=True,
-    in_report=True,
 )
 AUC_RANGE = MeasureDefinition(
     name="auc_range",
@@ -269,7 +268,6 @@ AUC_RANGE = MeasureDefinition(
     description="one minus the mean error of the balanced point over a range of priors (AccSens)",
     build=lambda given: [auc_range_measure(given.over, given.backend)],
     over="range",
-    in_report=True,
 )
 ACCSENS = MeasureDefinition(
     name="accsens",
@@ -279,7 +277,6 @@ ACCSENS = MeasureDefinition(
     higher_is_better=False,
     over="range",
     in_summary=True,
-    in_report=True,
 )
 EQUAL_ERROR = MeasureDefinition(
     name="equal_error",

@@ -136,7 +136,6 @@ class MeasureDefinition:
     by_default: bool = True  # whether `evaluate` computes it when no measures are named
     default_needs_range: bool = False  # whether it does so only if `over` is a range
     in_summary: bool = False  # whether the terminal shows it
-    in_report: bool = False
 
 
 class AtPrior(NamedTuple):

@@ -1,115 +1,24 @@
-"""What would change the answer of a report: other models, shares of positives and goals."""
-
-from math import inf
-from operator import itemgetter
+"""What would change the answer of a report: other models and shares of positives."""
 
 import polars as pl
 
-from polaroc import rates
 from polaroc.base.joins import join_on
 from polaroc.base.names import named, one_name
 from polaroc.base.rounding import percent
-from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
 from polaroc.reports.thresholds import Thresholds
-from polaroc.reports.words import alarms_of_1000, of_hundred, percent_range
+from polaroc.reports.words import alarms_of_1000, percent_range
 
 # Of models that are ranked by area, or by cost.
 LARGEST = {False: "the largest area", True: "the least cost"}
 BETTER = {False: "a larger area", True: "a lower cost"}
-# Of two models set to the same goal, what the better one has less of, and how that is written.
-MISSED = "misses fewer positives than {own}: {other} of 100, not {most}", of_hundred
-LEFT = {
-    "cost": ("costs less than {own}: {other} per case, not {most}", "{:.3g}".format),
-    "recall": (
-        "raises fewer false alarms than {own}: {other} of 100 negatives, not {most}", of_hundred,
-    ),
-    "precision": MISSED,
-    "capacity": MISSED,
-}  # fmt: skip
 
 
 def what_would_change(findings: Findings) -> tuple[str, ...]:
-    """Another model, another share of positives, another goal: sentences on each."""
-    at_goal = [] if findings.question.needs.is_given else better_at_goal(findings)
-    at_goal = at_goal or _in_alarms(findings)
+    """Another model, another share of positives: sentences on each."""
     others, wrong_prior = _other_models(findings), _wrong_prior(findings)
     # Another threshold of the same model mostly saves more than another model.
-    both = [*wrong_prior, *others] if findings.by_cost else [*others, *wrong_prior]
-    return (*at_goal, *both, *_other_goal(findings))
-
-
-def better_at_goal(findings: Findings) -> list[str]:
-    """The model that does best at what the threshold is set to, where that is another one.
-
-    Models are ranked by their areas, to which all thresholds add.
-    """
-    thresholds = findings.thresholds
-    if thresholds is None:
-        return []
-    need, own = thresholds.need, findings.models[0]
-    left = [
-        (float(need.left(recall, alarms)), model)
-        for model, rates in ((own, thresholds.taken), *findings.at_goal)
-        if (recall := rates["tpr"]) is not None and (alarms := rates["fpr"]) is not None
-    ]
-    if not left or left[0][1] != own:
-        return []
-    (most, _), (least, other) = left[0], min(left, key=itemgetter(0))
-    words, as_text = LEFT[need.kind]
-    if as_text(least) == as_text(most) or least > _least_of_margin(thresholds):
-        return []
-    more = words.format(own=one_name(own), other=as_text(least), most=as_text(most))
-    return [
-        f"Models are ranked by area, which counts all thresholds. Set to {need}, {one_name(other)} "
-        f"{more}. This was seen on these cases, and not tested.",
-    ]
-
-
-def _in_alarms(findings: Findings) -> list[str]:
-    """How many more alarms are right than with the next model, where both find as many."""
-    thresholds = findings.thresholds
-    if thresholds is None or thresholds.need.kind != "recall" or not findings.at_goal:
-        return []
-    other, rates_of = findings.at_goal[0]
-    prior = thresholds.priors[len(thresholds.priors) // 2]
-    rows = (thresholds.taken, rates_of)
-    if any(row["tpr"] is None or row["fpr"] is None or not row["tpr"] for row in rows):
-        return []
-    right = [float(rates.precision(row["tpr"], row["fpr"], skew(prior))) for row in rows]
-    own, others = (of_hundred(share) for share in right)
-    if own == others or right[0] < right[1]:
-        return []
-    return [
-        f"With {one_name(other)}, set to {thresholds.need}, {others} of 100 alarms would be right "
-        f"at {percent(prior)} positives, with {one_name(findings.models[0])} {own}."
-    ]
-
-
-def _least_of_margin(thresholds: Thresholds) -> float:
-    """What is left of a need at the better end of the margin of error; costs have none."""
-    taken, need = thresholds.taken, thresholds.need
-    if need.kind == "cost" or taken["tpr_upper"] is None or taken["fpr_lower"] is None:
-        return inf
-    return float(need.left(taken["tpr_upper"], taken["fpr_lower"]))
-
-
-def _other_goal(findings: Findings) -> list[str]:
-    """Where the threshold finds a share of the positives: what finding more would take."""
-    thresholds = findings.thresholds
-    if thresholds is None or thresholds.need.kind != "recall" or len(thresholds.needs) < 2:
-        return []
-    more = thresholds.points.row(-1, named=True)
-    more_alarms = more["fpr"]
-    if thresholds.rates_in_use is None or more["threshold"] is None or more_alarms is None:
-        return []
-    _, alarms = thresholds.rates_in_use
-    act = "" if thresholds.folds > 1 else f"act on scores from {thresholds.texts[-1]}: "
-    return [
-        f"Another goal moves the threshold. To {thresholds.needs[-1]}, {act}"
-        f"{of_hundred(more_alarms)} of 100 negatives then raise an alarm, instead of "
-        f"{of_hundred(alarms)}."
-    ]
+    return (*wrong_prior, *others) if findings.by_cost else (*others, *wrong_prior)
 
 
 def _other_models(findings: Findings) -> list[str]:
@@ -145,11 +54,6 @@ def _other_models(findings: Findings) -> list[str]:
             else f"If {percent_range(first, last)} of cases are positive, {winners} {verb} "
             f"{better} than {name}."
         )
-    sentences += [
-        f"If {'only ' if prior < low else ''}{percent(prior)} of cases were positive, beyond the "
-        f"range, {one_name(winner)} would have {largest}."
-        for winner, prior in findings.beyond
-    ]
     return sentences
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from polaroc import rates
 from polaroc.base.columns import single_column
-from polaroc.base.names import listed, named, one_name
+from polaroc.base.names import listed, one_name
 from polaroc.base.rounding import number, percent, significant
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import OF_AREA, first_words, how_sure
@@ -17,7 +17,7 @@ from polaroc.comparison.measure_rows import doubts
 from polaroc.comparison.stakes import cost_in_words, how_sure_of_cost, take_first
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
-from polaroc.reports.changes import better_at_goal, what_would_change
+from polaroc.reports.changes import what_would_change
 from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, stakes
 from polaroc.reports.ranking import AREA, COST
 from polaroc.reports.thresholds import Thresholds
@@ -46,12 +46,11 @@ class Decision:
 def decide(findings: Findings) -> Decision:
     """What the findings say to do."""
     promise = "" if findings.thresholds is None else findings.thresholds.promise or ""
-    at_goal = better_at_goal(findings) if findings.question.needs.is_given else []
     doubted = " ".join(doubts(findings.measures, "auprec"))
     known = (
         doubted, _take(findings), promise, _final_model(findings), _cost(findings),
-        _rates(findings), _missed_goal(findings), _price(findings),
-        _probability(findings), *at_goal, _not_by_cost(findings),
+        _rates(findings), _missed_goal(findings),
+        _probability(findings), _not_by_cost(findings),
     )  # fmt: skip
     return Decision(
         tuple(sentence for sentence in known if sentence),
@@ -139,9 +138,7 @@ def _take(findings: Findings) -> str:
     taken, need = thresholds.taken, thresholds.need
     if thresholds.why_none is not None:
         why = thresholds.why_none.removeprefix("no threshold can be promised: ")
-        others = [other for other, row in findings.at_goal if row["threshold"] is not None]
-        have = f" {named(others)} {'has' if len(others) == 1 else 'have'} one." if others else ""
-        return f"{model}. No threshold can be promised to {need}: {why}.{have}"
+        return f"{model}. No threshold can be promised to {need}: {why}."
     if thresholds.rates is None:
         return f"{model}. Its cases lack a class, so no threshold can be judged."
     if taken["threshold"] is None:
@@ -225,21 +222,6 @@ def _missed_goal(findings: Findings) -> str:
         found = f"about {raised:,.0f} of 1,000 cases raise an alarm there, not {most}"
         return f"The goal is missed at {percent(highest)} positives: {found}."
     return ""
-
-
-def _price(findings: Findings) -> str:
-    """What a threshold would do that need not keep a promise."""
-    thresholds, free = findings.thresholds, findings.unpromised
-    if thresholds is None or free is None or thresholds.rates_in_use is None:
-        return ""
-    recall, alarms = free["tpr"], free["fpr"]
-    if recall is None or alarms is None or (recall, alarms) == thresholds.rates_in_use:
-        return ""
-    kept, raised = map(of_hundred, thresholds.rates_in_use)
-    return (
-        f"Without the promise a threshold would find {of_hundred(recall)} of 100 positives, not "
-        f"{kept}, and raise an alarm for {of_hundred(alarms)} of 100 negatives, not {raised}."
-    )
 
 
 def _probability(findings: Findings) -> str:

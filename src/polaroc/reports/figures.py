@@ -1,27 +1,23 @@
 """Figures of a report: their data, captions and colours."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.rounding import number, percent, significant
+from polaroc.base.rounding import number, percent
 from polaroc.charts.pairwise import spread_in_words
 from polaroc.charts.saving import escape_names
 from polaroc.charts.theme import COLOURS
-from polaroc.comparison.answer import changes
-from polaroc.comparison.choice import Choice
 from polaroc.comparison.compared import rows_among
 from polaroc.comparison.result import first_pairs, interval_rule
-from polaroc.curves.curve import curve
-from polaroc.reports.findings import Findings, drawn
+from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import AREA
 from polaroc.reports.tables import ReportTable
 from polaroc.reports.thresholds import shown_priors
-from polaroc.thresholds.operating_points import operating_points
 
 if TYPE_CHECKING:
     import altair as alt
@@ -74,22 +70,11 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A part of a page: what it says, a figure, a table, and remarks below them."""
+    """A part of a page: what it says, a figure and a table."""
 
     answer: str = ""
-    remarks: Sequence[str] = ()
     figure: Figure | None = None
     table: ReportTable | None = None
-
-
-Maker: TypeAlias = Callable[[Findings], Figure | None]
-
-
-def figures(findings: Findings, makers: Sequence[Maker]) -> list[Figure]:
-    """The figures that the findings allow, with a limited number of models."""
-    seen = drawn(findings, MAX_DRAWN)
-    made = (maker(seen) for maker in makers)
-    return [figure for figure in made if figure is not None]
 
 
 def model_names(findings: Findings) -> list[str]:
@@ -99,16 +84,9 @@ def model_names(findings: Findings) -> list[str]:
 
 def colours(findings: Findings) -> dict[str, str]:
     """The same colour for a model in every chart, the best model first."""
-    assigned = charts.palette(findings.models)
+    in_order = findings.models.unique().sort(nulls_last=True)
+    assigned = {str(model): COLOURS[i % len(COLOURS)] for i, model in enumerate(in_order)}
     return {name: assigned[name] for name in model_names(findings)}
-
-
-def means_in_words(findings: Findings, column: str, label: str) -> str:
-    """The value of each of the first models in a column of the ranking."""
-    pairs = zip(findings.models, findings.ranking[column], strict=True)
-    in_digits = significant if findings.by_cost else number
-    means = [f"{model} {in_digits(value)}" for model, value in pairs if value is not None]
-    return f"{label}: {listed(means[:MAX_NAMED], findings)}."
 
 
 def first_models(findings: Findings) -> Iterator[pl.Series]:
@@ -135,6 +113,8 @@ def explorer(findings: Findings) -> Figure | None:
     priors = shown_priors(findings.question.over)
     start = priors[len(priors) // 2]
     lo, hi = SLIDER
+    pairs_of_models = zip(findings.models, findings.ranking[AREA], strict=True)
+    means = [f"{model} {number(area)}" for model, area in pairs_of_models if area is not None]
     return Figure(
         "explorer",
         charts.explorer(
@@ -147,53 +127,10 @@ def explorer(findings: Findings) -> Figure | None:
         "Move the slider to any share of positives, and point at a curve for a threshold and what "
         f"it does{POOLED if findings.folds > 1 else ''}.",
         f"ROC and precision-recall curves, at first with {percent(start)} positives. "
-        f"{means_in_words(findings, AREA, 'Area under the precision-recall curve')}",
+        f"Area under the precision-recall curve: {listed(means[:MAX_NAMED], findings)}.",
         model_names(findings),
         wide=True,
     )
-
-
-def roc(findings: Findings) -> Figure | None:
-    """ROC curves."""
-    if findings.cases is None:
-        return None
-    folds = findings.question.folds if findings.folds > 1 else []
-    curves = curve(findings.cases)
-    return Figure(
-        "roc",
-        charts.roc(curves, "ROC curves", band=folds or None, colours=colours(findings)),
-        "Recall against the false alarm rate, whatever the share of positives"
-        f"{': the mean over folds, with a band of one SD' if folds else ''}.",
-        f"ROC curves. {means_in_words(findings, 'auc', 'Area under the ROC curve (AUC)')}",
-        model_names(findings),
-    )
-
-
-def operating_drift(findings: Findings) -> Figure | None:
-    """Drift of balanced operating points over the range."""
-    if findings.curves is None:
-        return None
-    priors = shown_priors(findings.question.over)
-    if len(priors) < 2:
-        return None
-    curves = findings.curves
-    # Where errors of both kinds weigh the same the balanced point is that of equal error.
-    equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
-    points = operating_points(curves, priors=sorted({*priors, *equal}))
-    known = points.drop_nulls("tpr")
-    return Figure(
-        "operating-drift",
-        charts.operating_drift(
-            points, curves, "Where the balance of errors moves with the share of positives",
-            colours=colours(findings),
-        ),
-        "Where there are as many missed positives as false alarms, from the lowest share of "
-        "positives to the highest.",
-        f"Balanced points: {_over_the_range(known, DRIFTS, findings)}.", model_names(findings),
-    )  # fmt: skip
-
-
-CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift)
 
 
 def auprec_by_prior(findings: Findings) -> Figure | None:
@@ -216,70 +153,9 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
             colours=colours(findings),
         ),
         f"How much of each model is left as positives get rarer{_folds_in_words(findings)}.",
-        f"{area} under the precision-recall curve (AUPREC): "
-        f"{_over_the_range(known, FALLS, findings)}.",
+        f"{area} under the precision-recall curve (AUPREC): {_over_the_range(known, findings)}.",
         model_names(findings),
         wide=True,
-    )
-
-
-def winner_map(findings: Findings) -> Figure | None:
-    """The best model at each prior; None where the page says that it is one at all of them."""
-    choice = findings.choice
-    if choice is None or not _over_priors(choice):
-        return None
-    best = choice.priors.filter("best")
-    sentences = changes(choice.priors)
-    if not sentences and findings.folds == 1:
-        return None
-    low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
-    sentences = sentences or [
-        f"The best at every share of positives from {low} to {high} is "
-        f"{best[findings.question.model][0]}."
-    ]
-    return Figure(
-        "winner-map",
-        charts.winner_map(choice, "Best model by share of positives", colours=colours(findings)),
-        f"The model {'that costs least' if findings.by_cost else 'with the largest area'} at each "
-        "share of positives"
-        f"{', and below it the share of folds that each model wins' if findings.folds > 1 else ''}"
-        f"{'; blank where it is not drawn' if findings.undrawn else ''}.",
-        sentences[0],
-        model_names(findings),
-    )
-
-
-def regret(findings: Findings) -> Figure | None:
-    """Regret of each model against the prior."""
-    if findings.choice is None or not _over_priors(findings.choice):
-        return None
-    return Figure(
-        "regret",
-        charts.regret(findings.choice, "Regret by share of positives", colours=colours(findings)),
-        f"How much {'more a model costs per case than' if findings.by_cost else LOST} the best one "
-        "at each share of positives; diamonds are at the worst.",
-        means_in_words(findings, "worst_regret", "Worst regret over the range"),
-        model_names(findings),
-        wide=True,
-    )
-
-
-def accsens_plane(findings: Findings) -> Figure | None:
-    """Error against prior sensitivity."""
-    rows = findings.measures.filter(pl.col("estimate").is_not_null())
-    if not {"auc_range", "sens", "accsens"} <= set(rows["measure"]):
-        return None
-    return Figure(
-        "accsens-plane",
-        charts.accsens_plane(
-            _drawn(rows, findings),
-            title="Error over the range and prior sensitivity",
-            colours=colours(findings),
-        ),
-        "Further left are fewer errors over the range, further down errors that shift less with "
-        f"the share of positives{_folds_in_words(findings, 'points')}.",
-        means_in_words(findings, "sens", "Sens"),
-        model_names(findings),
     )
 
 
@@ -309,16 +185,8 @@ def pairs(findings: Findings) -> Figure | None:
     )
 
 
-DRIFTS = (
-    "from recall {low[tpr]} and false positive rate {low[fpr]} with {least} positives to "
-    "{high[tpr]} and {high[fpr]} with {most}"
-)
-FALLS = "from {low[estimate]} at {least} positives to {high[estimate]} at {most}"
-LOST = "area a model loses against"
-# How many lines or points of single folds can still be seen.
+# How many lines of single folds can still be seen.
 MAX_SINGLE = 300
-OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, regret, winner_map, accsens_plane)
-DIFFERENCES: tuple[Maker, ...] = (pairs,)
 
 
 def _drawn(rows: pl.DataFrame, findings: Findings) -> pl.DataFrame:
@@ -344,33 +212,22 @@ def _too_many_folds(findings: Findings) -> bool:
     return len(findings.models) * findings.folds > MAX_SINGLE
 
 
-def _folds_in_words(findings: Findings, marks: str = "lines") -> str:
+def _folds_in_words(findings: Findings) -> str:
     """How folds are drawn, where there are any."""
     if findings.folds < 2:
         return ""
     if _too_many_folds(findings):
         return f"; drawn are means over the {findings.folds:,} folds"
-    one, mean = ("thin", "thick") if marks == "lines" else ("small", "large")
-    return f"; {one} {marks} are single folds, {mean} {marks} their mean"
+    return "; thin lines are single folds, thick lines their mean"
 
 
-def _over_priors(choice: Choice) -> bool:
-    """Whether models were compared at several priors."""
-    known = not choice.models["worst_regret"].null_count()
-    return known and choice.priors["prior"].n_unique() > 1
-
-
-def _over_the_range(rows: pl.DataFrame, words: str, findings: Findings) -> str:
+def _over_the_range(rows: pl.DataFrame, findings: Findings) -> str:
     """What the rows of each of the first models say of the lowest and the highest prior."""
     sentences = []
     for model in first_models(findings):
         own = rows_among(rows, model.to_frame()).sort("prior").rows(named=True)
         if own:
             least, most = (percent(own[place]["prior"]) for place in (0, -1))
-            low, high = (
-                {name: number(own[place].get(name)) for name in ("tpr", "fpr", "estimate")}
-                for place in (0, -1)
-            )
-            said = words.format(low=low, high=high, least=least, most=most)
-            sentences.append(f"{model[0]} {said}")
+            low, high = (number(own[place]["estimate"]) for place in (0, -1))
+            sentences.append(f"{model[0]} from {low} at {least} positives to {high} at {most}")
     return listed(sentences, findings)

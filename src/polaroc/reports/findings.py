@@ -31,21 +31,16 @@ from polaroc.comparison.stakes import Stakes, stakes_of
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.catalog import CATALOG
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import prior_grid, skew
+from polaroc.priors.grids import prior_grid
 from polaroc.reports.inputs import Question
 from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 from polaroc.typing import Prior
 
-# Priors on either side of the range at which models are compared.
-OUTSIDE, SAME = 7, 1e-9
-# Models whose thresholds are set to the goal of the report.
-MAX_AT_GOAL = 8
 # The notes on areas from too few negatives, and what they mean.
 BIASED = "biased upward"
 FEW_NEGATIVES = (
@@ -72,12 +67,6 @@ class Findings:
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
     undrawn: int = 0  # models left out of figures
-    # Models that are the best beyond the range, each with the prior next to it where it is.
-    beyond: Sequence[tuple[object, float]] = ()
-    # The next models, each with its rates at a threshold that is set to the same goal.
-    at_goal: tuple[tuple[object, dict[str, float | None]], ...] = ()
-    # The rates of the first at a threshold for the same need without a promise, where it has one.
-    unpromised: dict[str, float | None] | None = None
 
     @property
     def models(self) -> pl.Series:
@@ -193,17 +182,11 @@ def _sentences(notes: pl.Series) -> list[str]:
     return [f"{capitalised(note)}." for note in in_words]
 
 
-def _measures(question: Question) -> list[str]:
-    """The measures that the report shows, under a belief without those of a range only."""
-    shown = [one for one in CATALOG.values() if one.in_report]
-    return [one.name for one in shown if question.ends or one.over != "range"]
-
-
 def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Findings:
     """The findings of predictions."""
     cases = question.compared.cases
     measures = evaluate(
-        cases, priors=_priors(question, priors, grid), measures=_measures(question),
+        cases, priors=_priors(question, priors, grid), measures=["auc", "auprec", "iauprec"],
         over=question.over,
     )  # fmt: skip
     refuse_one_class(measures)
@@ -225,23 +208,11 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     by_area = _choice(measures, question, tested)
     choice = _choice_by_cost(question) if by_area and question.by_cost else by_area
     comparison, untested = _comparison(by_area, question, tested)
-    ranked = ranking(measures, question, choice, comparison)
-    models = ranked[question.model]
-    points = thresholds(cases, question, models[:1])
-    # Models that are ranked by cost are ranked by the goal.
-    others = 0 if question.by_cost else min(models.len(), MAX_AT_GOAL)
-    at_goal = tuple(
-        (models[i], thresholds(cases, question, models[i : i + 1], [points.need]).taken)
-        for i in range(1, others)
-    )
-    free = None
-    if points.promise:
-        free = thresholds(cases, question, models[:1], [points.need], promised=False).taken
+    ranked = ranking(measures, question, choice)
+    points = thresholds(cases, question, ranked[question.model][:1])
     return Findings(
         question, measures, ranked, choice, comparison, untested, cases, curves, points,
         check(cases),
-        beyond=[] if question.by_cost else _beyond(measures, question, models[:1]),
-        at_goal=at_goal, unpromised=free,
     )  # fmt: skip
 
 
@@ -256,7 +227,7 @@ def of_measures(question: Question) -> Findings:
         _check_single(table, question)
     table = of_range(table, question.over)
     comparison, untested = _comparison(choice, question)
-    ranked = ranking(table, question, choice, comparison)
+    ranked = ranking(table, question, choice)
     return Findings(question, table, ranked, choice, comparison, untested)
 
 
@@ -292,46 +263,12 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     over = question.over
     assert over is not None
     within = over.priors if isinstance(over, Belief) else prior_grid(*over, grid)["prior"]
-    beyond = []
-    if (ends := _ends(question)) is not None:
-        # To a tenth of the lowest prior and ten times the highest odds.
-        low, high = ends[0] / 10, 1 / (1 + skew(ends[1]) / 10)
-        beyond = [
-            *prior_grid(low, ends[0], OUTSIDE)["prior"],
-            *prior_grid(ends[1], high, OUTSIDE)["prior"],
-        ]
-    return sorted({*within, *beyond, *priors, *_ends_of_estimate(question)})
+    return sorted({*within, *priors, *_ends_of_estimate(question)})
 
 
 def _ends_of_estimate(question: Question) -> list[float]:
     """The ends of the interval of an estimated prior, at which measures are needed, too."""
     return [] if question.estimated is None else question.estimated.inner_ends
-
-
-def _ends(question: Question) -> tuple[float, float] | None:
-    """The ends of a range or of a single prior."""
-    over = question.over
-    if isinstance(over, Belief):
-        return (over.priors[0], over.priors[0]) if len(over.priors) == 1 else None
-    return over
-
-
-def _beyond(
-    measures: pl.DataFrame, question: Question, first: pl.Series
-) -> list[tuple[object, float]]:
-    """On either side of the range, the best model at the nearest prior where it is another one."""
-    ends, model, prior = _ends(question), question.model, pl.col("prior")
-    if ends is None:
-        return []
-    means = measures.filter(measure="auprec").group_by(model, "prior").agg(pl.mean("estimate"))
-    ranked = means.drop_nulls("estimate").sort(
-        "prior", "estimate", model, descending=[False, True, False], nulls_last=True
-    )
-    best = ranked.unique("prior", keep="first", maintain_order=True)
-    others = best.filter(pl.col(model).ne_missing(pl.lit(first).first()))
-    below = others.filter(prior < ends[0] * (1 - SAME)).tail(1)
-    above = others.filter(prior > ends[1] * (1 + SAME)).head(1)
-    return pl.concat([below, above]).select(model, "prior").rows()
 
 
 def _choice(

@@ -17,14 +17,8 @@ from polaroc.comparison.result import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.decision import counts, decide, need_in_words
-from polaroc.reports.figures import (
-    CURVES,
-    DIFFERENCES,
-    MAX_DRAWN,
-    OVER_THE_RANGE,
-    figures,
-)
-from polaroc.reports.findings import Findings
+from polaroc.reports.figures import MAX_DRAWN, auprec_by_prior, explorer, pairs
+from polaroc.reports.findings import Findings, drawn
 from polaroc.reports.probabilities import calibration
 from polaroc.reports.tables import ReportTable
 
@@ -116,12 +110,12 @@ def contents(findings: Findings) -> dict[str, Any]:
 
 
 def _figures(findings: Findings) -> dict[str, Any]:
-    calibrated = calibration(findings)
+    calibrated, shown = calibration(findings), drawn(findings, MAX_DRAWN)
     return {
-        "over_the_range": figures(findings, OVER_THE_RANGE),
-        "curves": figures(findings, CURVES),
+        "by_prior": auprec_by_prior(shown),
+        "curves": explorer(shown),
         "calibration": calibrated,
-        "differences": figures(findings, DIFFERENCES),
+        "differences": pairs(shown),
         "sources": sources(findings, calibration_shown=calibrated.figure is not None),
         "versions": [("Python", sys.version.split()[0]), *versions()],
     }
@@ -190,11 +184,6 @@ SOURCES = (
     Source(
         "How precision runs between two points of a ROC curve",
         "Davis and Goadrich: The relationship between precision-recall and ROC curves. ICML 2006.",
-    ),
-    Source(
-        "Sens, how far the operating point moves over a range of priors",
-        "Landgrebe and Duin: Combining accuracy and prior sensitivity for classifier design under "
-        "prior uncertainty. SSPR 2006.",
     ),
     Source(
         "How often probabilities are right, without bins, and the parts of the Brier score",

@@ -14,7 +14,7 @@ from polaroc.priors.grids import OBSERVED
 from polaroc.probability.calibration_curve import calibration_curve
 from polaroc.reports.figures import MAX_DRAWN, POOLED, Figure, Section, colours
 from polaroc.reports.findings import Findings, drawn
-from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
+from polaroc.reports.tables import Column, ReportTable, column, numbers
 from polaroc.reports.thresholds import shown_priors
 from polaroc.typing import Prior
 
@@ -90,7 +90,9 @@ def _table(
         "positives": column(wide["prior"], percent),
     }
     columns |= {heading: numbers(wide[name], DIGITS) for name, heading in BRIER_PARTS.items()}
-    columns["skill"] = percents(wide["brier_skill"])
+    columns["skill"] = [
+        None if skill is None else f"{100 * skill:.0f} %" for skill in wide["brier_skill"]
+    ]
     return ReportTable("probabilities", "How far the probabilities are off", columns)
 
 

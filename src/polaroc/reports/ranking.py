@@ -11,23 +11,17 @@ from polaroc.uncertainty.evidence import of_folds
 
 if TYPE_CHECKING:
     from polaroc.comparison.choice import Choice
-    from polaroc.comparison.result import Comparison
 
 AREA, COST = "area", "cost"
 # Difference of the mean IAUPREC from the expectation up to which its limits are shown.
 OFF = 1e-4
-AFTERTHOUGHTS = ("auc", "sens")
-COLUMNS = (
-    COST, AREA, "lower", "upper", "probability_best", "expected_loss", "sd", "letters", "share",
-    "mean_regret", "worst_regret", "auc", "sens",
-)  # fmt: skip
+COLUMNS = (COST, AREA, "lower", "upper", "probability_best", "worst_regret", "auc")
 
 
 def ranking(
     measures: pl.DataFrame,
     question: Question,
     choice: "Choice | None",
-    comparison: "Comparison | None",
 ) -> pl.DataFrame:
     """One row per model, the best first: the model and `COLUMNS`, null where unknown."""
     model, by_cost = question.model, choice is not None and choice.is_by_cost
@@ -35,41 +29,34 @@ def ranking(
     if choice is None:
         table = means.with_columns(pl.col("iauprec").alias(AREA))
     else:
-        of_choice = ("probability_best", "expected_loss", "share", "mean_regret", "worst_regret")
+        of_choice = ("probability_best", "worst_regret")
         mean = pl.col("mean").alias(COST if by_cost else AREA)
         of_cost = {"lower": "cost_lower", "upper": "cost_upper"} if by_cost else {}
         chosen = choice.models.select(model, mean, *of_choice, **of_cost)
         table = join_on(chosen, means, [model], "left", order="left")
-    if comparison is not None:
-        letters = comparison.letters.select(model, "letters")
-        table = join_on(table, letters, [model], "left", order="left")
     missing = [name for name in COLUMNS if name not in table.columns]
     table = table.with_columns(pl.lit(None).alias(name) for name in missing)
     if by_cost:
         # The limits are those of the cost.
         area = pl.col("iauprec").alias(AREA)
-        return table.with_columns(area, sd=None).select(model, *COLUMNS)
+        return table.with_columns(area).select(model, *COLUMNS)
     limits = _limits(measures, question)
     if limits is not None:
         table = join_on(table.drop("lower", "upper"), limits, [model], "left", order="left")
     # Limits of IAUPREC do not apply to an expectation over other priors.
     same = (pl.col("iauprec") - pl.col(AREA)).abs() <= OFF
-    table = table.with_columns(pl.when(same).then(pl.col("lower", "upper", "sd")))
+    table = table.with_columns(pl.when(same).then(pl.col("lower", "upper")))
     return table.select(model, *COLUMNS)
 
 
 def _means(measures: pl.DataFrame, model: str) -> pl.DataFrame:
-    """The mean of each measure without a prior, and the SD of IAUPREC over the folds."""
-    wanted = ("iauprec", *AFTERTHOUGHTS)
+    """The mean of each measure without a prior."""
     per_model = [
-        pl.col("estimate").filter(pl.col("measure") == name).mean().alias(name) for name in wanted
+        pl.col("estimate").filter(pl.col("measure") == name).mean().alias(name)
+        for name in ("iauprec", "auc")
     ]
-    overall = pl.col("estimate").filter(pl.col("measure") == "iauprec")
-    return (
-        measures.group_by(model)
-        .agg(*per_model, overall.std().alias("sd"))
-        .sort("iauprec", model, descending=[True, False], nulls_last=True)
-    )
+    means = measures.group_by(model).agg(*per_model)
+    return means.sort("iauprec", model, descending=[True, False], nulls_last=True)
 
 
 def _limits(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:

@@ -8,7 +8,6 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.rounding import number, p_value, percent, probability, significant
-from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
@@ -17,19 +16,12 @@ from polaroc.reports.words import limits_of_hundred, of_hundred, percent_range
 
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
-# Models up to which letters say which of them a test tells apart; of more they are too many.
-MAX_LETTERED = 8
-LETTERS, TOLD = "letters", "differs from the first"
 # Where models are ranked by cost: what a column holds then.
 NOTES_BY_COST = {
     "area": "mean area under the precision-recall curve over the shares of positives, all "
     "thresholds together: 1 is perfect, and chance has the share of positives.",
-    "expected loss": "the cost per case that taking the model is expected to lose against the "
-    "best.",
-    "mean regret": "what it costs more than the cheapest model at a share of positives, on average "
-    "and at worst over the range.",
-    LETTERS: "models that share a letter are not told apart by a test of their areas.",
-    TOLD: "whether a test tells the area of the model from that of the first one.",
+    "worst regret": "what it costs more than the cheapest model at the share of positives where "
+    "that is most.",
 }
 RANKING_NOTES = (
     ("cost per case", "the mean cost of a case at the threshold that was set for the model on "
@@ -37,15 +29,8 @@ RANKING_NOTES = (
     ("area", "mean area under the precision-recall curve over the shares of positives: 1 is "
      "perfect, and chance has the share of positives; beside it its margin of error."),
     ("chance to be best", "the probability that the model is the best of them."),
-    ("expected loss", "the area that taking the model is expected to lose against the best."),
-    ("SD over folds", "the spread, not a standard error: folds may share training cases."),
-    ("folds won", "share of the folds in which it is the best."),
-    ("mean regret", "the area that it is below the best model at a share of positives, on average "
-     "and at worst over the range."),
-    ("Sens", "how far the balance of errors shifts from one end of the range to the other; low is "
-     "good."),
-    (LETTERS, "models that share a letter are not told apart by a test."),
-    (TOLD, "whether a test tells the model from the first one."),
+    ("worst regret", "the area that it is below the best model at the share of positives where "
+     "that is most."),
 )  # fmt: skip
 
 
@@ -81,11 +66,6 @@ def numbers(values: pl.Series, digits: int = 3) -> Column:
     return [number(value, digits) for value in values]
 
 
-def percents(values: pl.Series, digits: int = 0) -> Column:
-    """Shares in per cent, to so many decimals."""
-    return [None if value is None else f"{100 * value:.{digits}f} %" for value in values]
-
-
 def ranking_table(findings: Findings) -> ReportTable:
     """The models, the best first."""
     table, level = findings.ranking, percent(findings.question.level)
@@ -99,28 +79,13 @@ def ranking_table(findings: Findings) -> ReportTable:
         f"{level} from": column(table["lower"], in_digits),
         f"{level} to": column(table["upper"], in_digits),
         "chance to be best": column(table["probability_best"], probability),
-        "expected loss": column(table["expected_loss"], in_digits),
-        "SD over folds": numbers(table["sd"]),
-        "folds won": percents(table["share"]),
-        "mean regret": column(table["mean_regret"], in_digits),
         "worst regret": column(table["worst_regret"], in_digits),
         **(area if findings.by_cost else {}),
         "AUC": numbers(table["auc"]),
-        "Sens": numbers(table["sens"]),
-        **_told_apart(table["letters"]),
     }
     known = {name: values for name, values in shown.items() if any(v is not None for v in values)}
     caption = f"The models, the {'least cost' if findings.by_cost else 'largest area'} first"
-    return ReportTable("ranking", caption, _distinct(columns, known), words=(LETTERS, TOLD))
-
-
-def _told_apart(letters: pl.Series) -> dict[str, Column]:
-    """Which models a test tells apart; of many models, which it tells from the first one."""
-    if len(letters) <= MAX_LETTERED or letters.null_count():
-        return {LETTERS: [None if value is None else shortened(value) for value in letters]}
-    first, *others = letters
-    told = ["not shown" if share_a_letter(first, other) else "yes" for other in others]
-    return {TOLD: [None, *told]}
+    return ReportTable("ranking", caption, _distinct(columns, known))
 
 
 def notes_on_columns(findings: Findings, table: ReportTable) -> list[tuple[str, str]]:
@@ -156,7 +121,8 @@ def threshold_table(findings: Findings) -> ReportTable | None:
         ]
     if chosen.need.kind == "cost":
         costs = [
-            need.left(t, f) if t is not None and f is not None else None
+            # A loss counts each of the two kinds of error with a weight of one half.
+            2 * need.cost(t, f) if t is not None and f is not None else None
             for need, t, f in zip(chosen.needs, points["tpr"], points["fpr"], strict=True)
         ]
         columns["cost per case at that share"] = [significant(cost) for cost in costs]

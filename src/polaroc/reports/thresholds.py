@@ -1,7 +1,6 @@
 """Thresholds of one model that meet what is needed, with their rates on held-out cases."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -121,30 +120,22 @@ def thresholds(
     cases: Cases[pl.DataFrame],
     question: Question,
     model: pl.Series,
-    needs: Sequence[Need] | None = None,
-    *,
-    promised: bool = True,
 ) -> Thresholds:
-    """The thresholds of a model, by default at the ends and in the middle of the range.
-
-    With `needs`, of a model beside the one that is taken: without cautions. Of thresholds that
-    are not `promised` any that fit the tuning cases will do.
-    """
+    """The thresholds of a model; those of least cost at the ends and in the middle of the range."""
     one = model.alias(question.model).to_frame()
     cases = of_keys(cases, one)
-    priors, is_taken = tuple(shown_priors(question.over)), needs is None
-    needs = tuple(question.needs.at(priors) if needs is None else needs)
+    priors = tuple(shown_priors(question.over))
+    needs = tuple(question.needs.at(priors))
     if question.tuning is not None:
         tuning = of_keys(question.tuning, one)
-        return _tuned(cases, tuning, question, needs, priors, promised=promised)
+        return _tuned(cases, tuning, question, needs, priors)
     folds = read_folds(cases)
     count = int(folds.fold.max(initial=0)) + 1
     held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
     columns = {"threshold": folds.thresholds(needs), **_summary(held_out)}
     cautions: list[str] = []
-    if count > 1 and is_taken:
-        cautions = doubts_of_folds(folds, has_case=cases.case is not None)
     if count > 1:
+        cautions = doubts_of_folds(folds, has_case=cases.case is not None)
         columns |= _limits_over_folds(held_out, question)
     schema = dict.fromkeys((*columns, *LIMITS), pl.Float64)
     missing = {name: [None] * len(needs) for name in LIMITS if name not in columns}
@@ -165,8 +156,6 @@ def _tuned(
     question: Question,
     needs: tuple[Need, ...],
     priors: tuple[float, ...],
-    *,
-    promised: bool,
 ) -> Thresholds:
     """Thresholds with a promise, from cases of their own, with their rates on the others."""
     curves, judged_curves = curve(tuning), curve(judging)
@@ -182,7 +171,7 @@ def _tuned(
         chosen = operating_points(
             # A promise needs the clusters.
             tuning if tuning.cluster else curves,
-            **_asked(need, question.confidence if promised else None),
+            **_asked(need, question.confidence),
         )  # fmt: skip
         judged = apply_thresholds(
             judging, chosen, same_table=True, intervals="exact", level=question.level,
@@ -207,7 +196,7 @@ def _tuned(
     )  # fmt: skip
 
 
-def _asked(need: Need, confidence: float | None) -> dict[str, Any]:
+def _asked(need: Need, confidence: float) -> dict[str, Any]:
     """The arguments of `operating_points` that say what is needed; costs have no promise."""
     is_cost, ends = need.kind == "cost", need.priors
     asked: dict[str, Any] = {

@@ -64,13 +64,6 @@ class Need:
         """Whether it fixes how many cases, or positives, lie above the threshold."""
         return self.kind in ("recall", "capacity")
 
-    def left(self, recall: Any, alarms: Any) -> Any:
-        """What is to be small once the need is met: costs, false alarms, or missed positives."""
-        if self.kind == "cost":
-            # A loss counts each of the two kinds of error with a weight of one half.
-            return 2 * self.cost(recall, alarms)
-        return alarms if self.kind == "recall" else 1 - recall
-
     @property
     def goal(self) -> str:
         """What is needed, in words that follow "to", without what errors cost."""

@@ -26,8 +26,6 @@ from programs import program
 if TYPE_CHECKING:
     import altair as alt
 
-    from polaroc.comparison.choice import Choice
-
 HERE = Path(__file__).parent / "images"
 # What is only there for a pointer to hit.
 UNSEEN = re.compile(r'<path[^>]*( d="" display="none"| opacity="0"|Z" stroke-width="0.35")/>')
@@ -52,7 +50,8 @@ def main() -> None:
     """All pictures, or those named, such as satellite."""
     for name, chart in CHARTS.items():
         if name in sys.argv[1:] or not sys.argv[1:]:
-            file = pr.charts.save(chart(), HERE / f"{name}.svg")
+            file = HERE / f"{name}.svg"
+            chart().save(file)
             file.write_text(UNSEEN.sub("", file.read_text()))
     if not sys.argv[1:]:
         report(HERE)
@@ -99,11 +98,6 @@ def measures() -> pl.DataFrame:
     return evaluated(priors)
 
 
-@cache
-def choice() -> "Choice":
-    return pr.choose(evaluated(pr.prior_grid(0.05, 0.20, 16)), test_train_ratio=0.25)
-
-
 def evaluated(priors: pl.DataFrame) -> pl.DataFrame:
     return predictions().pipe(
         pr.evaluate,
@@ -148,14 +142,6 @@ def operating_drift() -> "alt.TopLevelMixin":
     return pr.charts.operating_drift(points, curves)
 
 
-def winner_map() -> "alt.TopLevelMixin":
-    return pr.charts.winner_map(choice())
-
-
-def regret() -> "alt.TopLevelMixin":
-    return pr.charts.regret(choice())
-
-
 def accsens_plane() -> "alt.TopLevelMixin":
     return pr.charts.accsens_plane(measures())
 
@@ -179,7 +165,7 @@ CHARTS: dict[str, Callable[[], "alt.TopLevelMixin"]] = {
     chart.__name__: chart
     for chart in (
         satellite, pr_at_three_priors, roc_with_hull, explorer, operating_drift,
-        winner_map, regret, accsens_plane, pairs, in_use,
+        accsens_plane, pairs, in_use,
     )
 }  # fmt: skip
 

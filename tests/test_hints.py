@@ -21,7 +21,7 @@ OPTIONS = {name for command in COMMANDS.values() for one in command.params for n
 # No command has these; what they hint at cannot be raised there.
 ONLY_IN_PYTHON = {
     "auc", "factors", "method", "progress",
-    "weights", "same_table", "models",
+    "weights", "same_table",
 }  # fmt: skip
 
 

@@ -472,8 +472,6 @@ OTHERS = {
         lambda x: pr.apply_thresholds(TABLE, points(), **NAMES, same_table=x),
         (),
     ),
-    "formats": (lambda x: pr.charts.export(pr.charts.roc(curves()), "never", "a", x), ([],)),
-    "file": (lambda x: pr.charts.save(pr.charts.roc(curves()), x), ()),
     "path": (lambda x: pr.report(ONE_TEST_SET, path=x), ("zzz",)),
 }  # fmt: skip
 

@@ -214,13 +214,13 @@ def test_no_network_no_pickle_and_no_other_program(tmp_path):
         ["check", file, *BASE, *keys],
         ["compare", f"{out}/measures.parquet", *ratio],
         ["choose", file, *BASE, *over, *ratio],
-        ["chart", "winner_map", file, *BASE, *keys, *over, "--out", str(tmp_path / "map.svg")],
+        ["chart", "roc", file, *BASE, *keys, "--out", str(tmp_path / "roc.svg")],
         ["report", file, *BASE, *keys, *over, *ratio, "--out", str(tmp_path / "page.html")],
     ]
     script = WATCHED.replace("ARGUMENTS", repr(arguments))
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    for made in ("out/pr.png", "map.svg", "page.html"):
+    for made in ("out/pr.png", "roc.svg", "page.html"):
         assert (tmp_path / made).stat().st_size > 0
 
 

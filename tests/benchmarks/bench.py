@@ -223,7 +223,6 @@ def picture(times: list[dict[str, object]], folder: Path) -> None:
     """The times as multiples of the bare sort, a line per table, as folder/benchmark.svg."""
     import altair as alt
 
-    from polaroc.charts import export
     from polaroc.charts.theme import COLOURS, with_theme
 
     dots = (
@@ -237,7 +236,7 @@ def picture(times: list[dict[str, object]], folder: Path) -> None:
         )
         .properties(width=420, height=alt.Step(26))
     )
-    export(with_theme(dots), folder, "benchmark", ["svg"])
+    with_theme(dots).save(folder / "benchmark.svg")
 
 
 def main() -> None:

@@ -1,5 +1,4 @@
 import json
-import re
 
 import altair as alt
 import numpy as np
@@ -10,7 +9,7 @@ from drawing import HOSTILE
 from jsonschema import Draft7Validator
 from PIL import Image
 
-import polaroc as pr
+from polaroc.charts.saving import save
 
 VALIDATOR = Draft7Validator(alt.load_schema())
 WIDEST = 800
@@ -45,7 +44,8 @@ def test_is_valid_vega_lite(chart):
 @pytest.mark.alike(4)
 @pytest.mark.slow
 def test_is_drawn_without_a_warning(chart, tmp_path, capfd):
-    (file,) = pr.charts.export(chart, tmp_path, "chart", ["png"])
+    file = tmp_path / "chart.png"
+    save(chart, file)
     assert capfd.readouterr() == ("", "")
     with Image.open(file) as picture:
         shades = picture.convert("RGB").getcolors(maxcolors=2**24)
@@ -65,28 +65,14 @@ def test_says_what_it_is_to_screen_readers(chart):
     assert spec["description"].startswith(heading)
 
 
-@pytest.mark.alike(7)
-@pytest.mark.slow
-def test_a_dark_theme_keeps_the_data(chart, tmp_path):
-    light, dark = (
-        json.loads(pr.charts.save(chart, tmp_path / f"{theme}.json", theme=theme).read_text())
-        for theme in ("light", "dark")
-    )
-    assert dark["config"]["background"] != "white"
-    for spec in (light, dark):
-        spec.pop("config")
-    drawn = [re.findall(r'"values": (\[.*?\])', json.dumps(spec)) for spec in (light, dark)]
-    assert drawn[0] == drawn[1]
-    with pytest.raises(pr.errors.InvalidArgument, match="theme is 'blue'"):
-        pr.charts.save(chart, tmp_path / "blue.json", theme="blue")
-
-
 @pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_names_are_text(name, tmp_path):
     chart = CASES[name](table(HOSTILE))
-    files = pr.charts.export(chart, tmp_path, "chart", ["html", "svg"])
+    files = [tmp_path / "chart.html", tmp_path / "chart.svg"]
+    for file in files:
+        save(chart, file)
     page, picture = (file.read_text() for file in files)
     assert "<script>alert(1)" not in page
     assert "<script>" not in picture

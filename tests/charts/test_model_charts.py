@@ -6,17 +6,15 @@ from hypothesis import strategies as st
 from model_tables import MODELS, near, predictions, values
 
 import polaroc as pr
-from polaroc.charts.over_prior import marks, with_ends
+from polaroc.charts.by_prior import marks, with_ends
 from polaroc.charts.theme import COLOURS
 from polaroc.comparison.measure_rows import fold_means
 
 # Where a chart is not drawn from measures.
 GIVEN = {
-    "winner_map": pr.choose,
-    "regret": pr.choose,
     "pairs": lambda table: pr.compare(table, test_train_ratio=0.5),
 }
-CHARTS = {"accsens_plane", "auprec_by_prior", "pairs", "regret", "winner_map"}
+CHARTS = {"accsens_plane", "auprec_by_prior", "pairs"}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +50,7 @@ def test_titles_can_be_given(name, table):
 
 @pytest.mark.parametrize("name", sorted(CHARTS))
 def test_the_wrong_table_is_refused(name):
-    with pytest.raises(pr.errors.InvalidTable, match=r"Hint: .*(evaluate|choose|compare)"):
+    with pytest.raises(pr.errors.InvalidTable, match=r"Hint: .*(evaluate|compare)"):
         getattr(pr.charts, name)(predictions())
 
 
@@ -106,8 +104,8 @@ def test_marks_are_within_the_axis(lo, ratio):
 
 
 @pytest.mark.parametrize("name", sorted(CHARTS))
-def test_colours_are_those_of_the_palette(name, table):
-    colours = pr.charts.palette(["0", *MODELS])
+def test_colours_are_those_given(name, table):
+    colours = dict(zip(["0", *MODELS], COLOURS, strict=False))
     fewer = table.filter(pl.col("model") != "B")
     given = GIVEN.get(name, lambda one: one)(fewer)
     spec = getattr(pr.charts, name)(given, colours=colours).to_dict()
@@ -127,8 +125,5 @@ def test_priors_that_differ_by_rounding_are_one(table):
 def test_perfect_models_have_axes():
     score = pl.col("truth").cast(pl.Float64)
     perfect = measures(predictions().with_columns(score=score))
-    choice = pr.choose(perfect)
-    beside = pr.charts.regret(choice).to_dict()["layer"][0]["encoding"]["y"]
-    assert beside["scale"]["domain"] == [0, 1]
     plane = pr.charts.accsens_plane(perfect).to_dict()["layer"][1]["encoding"]["y"]
     assert plane["scale"]["domain"][1] > 0

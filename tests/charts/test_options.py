@@ -1,7 +1,5 @@
-import json
-
 import pytest
-from drawing import curves, predictions, svg
+from drawing import curves, predictions
 from pages import ASKED, OVER, Page, models, satellite
 from typer.testing import CliRunner
 
@@ -27,16 +25,6 @@ def test_numbers_of_the_wrong_type_are_refused():
     ):
         with pytest.raises(InvalidArgument, match="Hint: for example"):
             refused()
-
-
-@pytest.mark.slow
-def test_a_picture_of_the_explorer_says_its_prior_and_a_page_how_to_move_it(tmp_path):
-    chart = pr.charts.explorer(curves(predictions(60)), prior=0.2)
-    page, picture = pr.charts.export(chart, tmp_path, "chart", ["html", "svg"])
-    assert "slider" in page.read_text()
-    assert "slider" not in picture.read_text()
-    assert "drawn with 20 % positives" in picture.read_text()
-    assert "slider" in json.dumps(chart.to_dict())
 
 
 def test_points_of_folds_are_small_and_those_of_one_curve_large():
@@ -93,17 +81,6 @@ def test_near_names_are_hinted_at(tmp_path):
     found = CliRunner().invoke(app, ["choose", str(file), "--model", "modle"])
     assert found.exit_code == 2
     assert "did you mean 'model'?" in found.stderr
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("count", [8, 9])
-def test_where_colours_repeat_marks_are_named(count):
-    table = models(count)
-    measures = pr.evaluate(table, **ASKED, priors=[0.1, 0.2], over=(0.1, 0.2))
-    drawn = pr.charts.winner_map(pr.choose(measures))
-    # Once in the legend, and once more beside its mark.
-    best = f"model {count - 1}<"
-    assert (svg(drawn).count(best) > 1) == (count > 8)
 
 
 def test_an_argument_that_a_chart_does_not_have_is_told_with_those_it_has():

@@ -15,7 +15,7 @@ PREDICTIONS = ["--truth", "truth", "--score", "score", "--model", "model", "--fo
 OVER = ["--over", 0.05, 0.2]
 # What each chart cannot do without.
 NEEDS = {
-    "winner_map": OVER, "regret": OVER, "accsens_plane": OVER,
+    "accsens_plane": OVER,
     "pairs": [*OVER, "--test-train-ratio", 0.25],
 }  # fmt: skip
 
@@ -129,8 +129,6 @@ def test_priors_are_those_given(folder, tmp_path):
     [
         ("auprec_by_prior", pr.charts.auprec_by_prior),
         ("accsens_plane", pr.charts.accsens_plane),
-        ("winner_map", lambda table: pr.charts.winner_map(pr.choose(table))),
-        ("regret", lambda table: pr.charts.regret(pr.choose(table))),
         ("pairs", lambda table: pr.charts.pairs(pr.compare(table, test_train_ratio=0.25))),
     ],
 )
@@ -186,9 +184,8 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["roc", "M"], "curves are drawn from predictions"),
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),
         (["auprec_by_prior", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
-        (["winner_map", "P", *PREDICTIONS], "without a range of priors"),
         (
-            ["winner_map", "P", *PREDICTIONS[:4], "--no-model", "--no-fold", *OVER],
+            ["pairs", "P", *PREDICTIONS[:4], "--no-model", "--no-fold", *OVER],
             "nothing tells the models apart",
         ),
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
@@ -197,9 +194,9 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["pairs", "M", "--case", "case"], "'case' is for predictions"),
         (["pairs", "M", "--prior", 0.1, "--prior", 0.2], "--prior is given 2 times"),
         (["pairs", "P"], "the table holds no measures"),
-        (["regret", "M", "--out", "chart.gif"], "no format 'gif'"),
-        (["regret", "M", "--out", "there.svg"], "is there already"),
-        (["regret", "none.parquet"], "no file matches"),
+        (["accsens_plane", "M", "--out", "chart.gif"], "no format 'gif'"),
+        (["accsens_plane", "M", "--out", "there.svg"], "is there already"),
+        (["accsens_plane", "none.parquet"], "no file matches"),
     ],
 )
 def test_bad_input_is_one_message_and_leaves_nothing(

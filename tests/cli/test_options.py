@@ -389,7 +389,7 @@ def test_a_gate_takes_one_of_two_settings(here, more, call, used):
             "did you mean 'model'?",
         ),
         (["chart", "roc_curve", "p.parquet", *COLUMNS], "did you mean roc?"),
-        (["chart", "regrets", "p.parquet", *COLUMNS], "did you mean regret?"),
+        (["chart", "explore", "p.parquet", *COLUMNS], "did you mean explorer?"),
         (
             ["sql", "--table", "t", *COLUMNS, "--measure", "roc_auc"],
             "did you mean --measure auc?",

@@ -183,7 +183,7 @@ def test_a_verdict_that_nobody_reads_keeps_its_code(predictions, unread):
     ("typed", "offered"),
     [
         ("polaroc eval", ["evaluate"]),
-        ("polaroc chart win", ["winner_map"]),
+        ("polaroc chart aup", ["auprec_by_prior"]),
         ("polaroc sql --dialect duck", ["duckdb"]),
         ("polaroc compare --nulls dr", ["drop"]),
     ],

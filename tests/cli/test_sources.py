@@ -92,7 +92,7 @@ def test_a_results_folder_is_one_table(results):
     assert_frame_equal(pl.DataFrame(compared["letters"], schema=letters.schema), letters)
     chosen = as_json("choose", results)
     assert chosen["answer"] == pr.choose(measures).answer
-    drawn = polaroc("chart", "winner_map", results, "--out", "-")
+    drawn = polaroc("chart", "auprec_by_prior", results, "--out", "-")
     assert drawn.exit_code == 0, drawn.output
 
 
@@ -155,7 +155,7 @@ def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
 
 @pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["roc", "winner_map"])
+@pytest.mark.parametrize("name", ["roc", "auprec_by_prior"])
 def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
     by = [*PREDICTIONS, *([] if name == "roc" else OVER)]
     charts = []

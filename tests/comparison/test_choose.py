@@ -288,8 +288,6 @@ def test_where_few_priors_lie_within_the_range_regrets_are_not_known():
     assert "regrets are not known" in " ".join(choice.warnings)
     assert "minimax-regret choice unknown" in choice.summary()
     assert choice._repr_html_()
-    with pytest.raises(InvalidTable, match="too few to draw"):
-        pr.charts.winner_map(choice)
     none = pr.choose(evaluated(over=(0.02, 0.09), measures=["iauprec"]))
     assert none.priors.is_empty()
     assert none.priors.schema == choice.priors.schema

@@ -31,14 +31,14 @@ COMMANDS = {
     "compare": [*LOW, "--test-train-ratio", "0.5"],
     "choose": LOW,
     "report": [*LOW, "--out", "OUT"],
-    "winner_map": [*LOW, *KEYS, "--out", "OUT"],
+    "pairs": [*LOW, *KEYS, "--test-train-ratio", "0.5", "--out", "OUT"],
     "auprec_by_prior": [*LOW, *KEYS, "--out", "OUT"],
 }
-CHARTS = ("winner_map", "auprec_by_prior")
+CHARTS = ("pairs", "auprec_by_prior")
 LEFT_OUT = "cases were left out of all models, which are compared on the same"
 DROPPED = {
     "evaluate": "dropped 1 null score",
-    **dict.fromkeys(("compare", "choose", "report", "winner_map"), LEFT_OUT),
+    **dict.fromkeys(("compare", "choose", "report", "pairs"), LEFT_OUT),
     "auprec_by_prior": "6 rows were left out: their score, truth, count or weight is null or NaN",
 }  # fmt: skip
 
@@ -88,7 +88,7 @@ def test_rows_that_cannot_be_ranked_are_refused(tmp_path, command, table, found)
     assert {file.name for file in tmp_path.iterdir()} == {"predictions.parquet"}
 
 
-@pytest.mark.parametrize("command", ["compare", "choose", "report", "winner_map"])
+@pytest.mark.parametrize("command", ["compare", "choose", "report", "pairs"])
 def test_a_key_of_one_class_is_refused_where_models_are_compared(tmp_path, command):
     code, said = run(command, ONE_CLASS, tmp_path)
     assert code == 2

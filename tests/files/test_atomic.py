@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, OutputRefused
+from polaroc.errors import OutputRefused
 from polaroc.files.atomic import EARLIER, atomic_file, atomic_folder, check_new
 from polaroc.files.locks import LOCK
 from polaroc.files.scratch import PREFIX, scratch_folder
@@ -168,13 +168,7 @@ IMPOSSIBLE = {
     "a folder of too long a name": ("d" * 300 + "/{}", "name too long"),
     "a zero byte": ("a\0b/{}", "holds a zero byte"),
 }
-CURVE = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
 WRITTEN = {
-    "chart": ("one.svg", lambda path: pr.charts.save(pr.charts.roc(CURVE), path)),
-    "charts": (
-        "one.svg",
-        lambda path: pr.charts.export(pr.charts.roc(CURVE), path.parent, "one", ["svg"]),
-    ),
     "report": (
         "one.html",
         lambda path: pr.report(
@@ -197,8 +191,6 @@ def test_where_nothing_can_be_written_is_said(tmp_path, written, place):
 def test_no_name_is_no_file():
     with pytest.raises(OutputRefused, match="is there already, as a folder"):
         WRITTEN["report"][1]("")
-    with pytest.raises(InvalidArgument, match=r"whose name ends in no format(.|\n)*chart\.svg"):
-        pr.charts.save(pr.charts.roc(CURVE), "")
 
 
 def test_scratch_space_where_nobody_may_write_is_refused(monkeypatch):

@@ -52,7 +52,11 @@ COMMANDS = {
         "threshold.json",
         {"threshold.json"},
     ),
-    "chart": (["chart", "winner_map", "FILE", *BASE, *RANGE, "--out"], "map.svg", {"map.svg"}),
+    "chart": (
+        ["chart", "auprec_by_prior", "FILE", *BASE, *RANGE, "--out"],
+        "areas.svg",
+        {"areas.svg"},
+    ),
 }
 # The last line of a page.
 ENDS = {".html": "</html>", ".svg": "</svg>", ".json": "}"}

@@ -46,7 +46,7 @@ RATIO = ["--test-train-ratio", "0.5"]
 
 
 def polaroc(command, file, *arguments):
-    words = [command, *([] if command != "chart" else ["winner_map"]), str(file), *ASKED]
+    words = [command, *([] if command != "chart" else ["pairs"]), str(file), *ASKED]
     result = CliRunner().invoke(app, [*words, *map(str, arguments)])
     assert result.exit_code == 0, result.output
     return " ".join(result.output.split())
@@ -140,7 +140,7 @@ COMMANDS = {
     "compare": [*OVER, *RATIO],
     "choose": OVER,
     "report": [*OVER, *RATIO],
-    "chart": [*OVER, *BY],
+    "chart": [*OVER, *BY, *RATIO],
 }
 
 
@@ -170,7 +170,7 @@ def test_a_model_that_lacks_a_fold_is_refused(saved, tmp_path, command):
     arguments = [*COMMANDS[command], *(
         [] if command in ("compare", "choose") else ["--out", tmp_path / "out.html"]
     )]  # fmt: skip
-    words = [command, *([] if command != "chart" else ["winner_map"]), str(file), *ASKED]
+    words = [command, *([] if command != "chart" else ["pairs"]), str(file), *ASKED]
     refused = CliRunner().invoke(app, [*words, *map(str, arguments)])
     assert refused.exit_code == 2
     assert "1 of 6 cells are missing: model='BB', fold=2" in refused.output

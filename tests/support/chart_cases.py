@@ -23,10 +23,6 @@ def measures(table: pl.DataFrame, fold: str | None = "fold", **asked: Any) -> pl
     return pr.evaluate(table, truth="truth", score="score", model="model", fold=fold, **asked)
 
 
-def choice(table: pl.DataFrame):
-    return pr.choose(measures(table))
-
-
 def comparison(table: pl.DataFrame):
     return pr.compare(measures(table), test_train_ratio=1 / 3)
 
@@ -79,11 +75,6 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "auprec_by_prior, intervals": lambda table: pr.charts.auprec_by_prior(
         measures(table, fold=None, over=None, intervals="logit")
     ),
-    "winner_map": lambda table: pr.charts.winner_map(choice(table)),
-    "winner_map, no folds": lambda table: pr.charts.winner_map(
-        pr.choose(measures(table, fold=None))
-    ),
-    "regret": lambda table: pr.charts.regret(choice(table)),
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),
 }

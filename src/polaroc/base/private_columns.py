@@ -37,4 +37,4 @@ VALUE, AT, HAVE, SPREAD, RESPONSE, LEVEL = _columns("value at have spread respon
 
 # Charts.
 ERROR, SENS, PANEL, ALONG, START, CHANCE = _columns("error sens panel along start chance")
-LEFT, RIGHT, LOW, HIGH, SHARE = _columns("left right low high share")
+SHARE = private("share")

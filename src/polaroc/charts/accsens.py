@@ -9,10 +9,10 @@ import polars as pl
 from polaroc.base.columns import as_lazy
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import ERROR, SENS
+from polaroc.charts.by_prior import DECIMALS
 from polaroc.charts.layers import data, drawn_lines, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
-from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import point_style
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights

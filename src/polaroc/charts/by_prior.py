@@ -1,24 +1,29 @@
 """Chart of the area under the precision-recall curve against the prior."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import floor, log10
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, as_lazy, require
-from polaroc.charts.layers import finished
+from polaroc.charts.layers import data, drawn_lines, finished
 from polaroc.charts.libraries import alt
+from polaroc.charts.lines import Lines, lines
 from polaroc.charts.options import checked
-from polaroc.charts.over_prior import (
-    lines_by_prior,
-    prior_axis,
-    prior_bands,
-    prior_lines,
-    same_prior,
-)
 from polaroc.charts.theme import SIZE, share_axis, style
 from polaroc.comparison.measure_rows import fold_means
 
 LIMITS = ("lower", "upper")
+# Relative difference below which priors are equal.
+NEAR = 1e-9
+FEW = 3
+# A share written as in words.
+PERCENT_LABEL = "format(100 * datum.value, '.3~r') + ' %'"
+# Significant digits, since means differ in the last digits from run to run.
+DECIMALS, DIGITS = 6, 9
+# Share of the axis that a label needs.
+APART = 0.08
 
 
 @checked
@@ -57,23 +62,23 @@ def auprec_by_prior(
     lazy = as_lazy(measures)
     keys = require(lazy, MEASURE_COLUMNS, source="evaluate(...) or auprec(...)")
     points = _points(lazy, keys)
-    single = lines_by_prior(points, keys)
+    single = _lines(points, keys)
     many = len(single.records) > len(single.series)
     encoding = [
-        alt.X("x:Q", **prior_axis(points["prior"].to_list())),
+        alt.X("x:Q", **_prior_axis(points["prior"].to_list())),
         alt.Y("y:Q", **share_axis("AUPREC")),
         *style(single.series, single.title, colours),
     ]
     subtitle = ""
     if many:
-        means = lines_by_prior(fold_means(points, keys), keys[:1])
-        thin = prior_lines(single, encoding, "AUPREC", bold=False)
-        layers = [thin, prior_lines(means, encoding, "AUPREC")]
+        means = _lines(fold_means(points, keys), keys[:1])
+        thin = _drawn(single, encoding, bold=False)
+        layers = [thin, _drawn(means, encoding)]
         subtitle = f"thin: each {' · '.join(keys[1:])}; thick: their mean"
     else:
-        layers = [prior_lines(single, encoding, "AUPREC")]
+        layers = [_drawn(single, encoding)]
         if LIMITS[0] in points.columns:
-            layers.insert(0, prior_bands(points, keys, encoding))
+            layers.insert(0, _bands(points, keys, encoding))
             subtitle = f"band: {_limits_in_words(lazy)}"
     return finished(layers, title, [subtitle], width=1.3 * SIZE)
 
@@ -99,8 +104,91 @@ def _points(measures: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
             & pl.col("estimate").is_finite()
             & pl.col("prior").is_not_null()
         )
-        .select(*keys, same_prior(), "estimate", *finite)
+        .select(*keys, _same_prior(), "estimate", *finite)
         .unique()
         .sort(*keys, "prior", nulls_last=True)
         .collect()
+    )
+
+
+def _prior_axis(priors: Sequence[float]) -> Any:
+    """A logarithmic axis that spans the priors, marked in percent."""
+    ends = min(priors, default=0.01), max(priors, default=1.0)
+    lo, hi = (float(f"{end:.{DIGITS}g}") for end in ends)
+    if hi <= lo * (1 + NEAR):
+        lo, hi = lo / 2, min(2 * hi, 1.0)
+    return {
+        "scale": alt.Scale(type="log", domain=[lo, hi], nice=False),
+        "axis": alt.Axis(labelExpr=PERCENT_LABEL, values=with_ends(lo, hi)),
+        "title": "share of positives in use",
+    }
+
+
+def marks(lo: float, hi: float) -> list[float]:
+    """Round numbers from `lo` to `hi`: 1, 2, 5 times powers of ten, or finer where few fit.
+
+    Examples
+    --------
+    >>> marks(0.01, 0.5)
+    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
+    >>> marks(0.35, 0.65)
+    [0.4, 0.5, 0.6]
+    """
+    decades = range(floor(log10(lo)), floor(log10(hi)) + 1)
+    for digits in ((1, 2, 5), range(1, 10), [1 + i / 10 for i in range(90)]):
+        steps = [round(digit * 10.0**power, 12) for power in decades for digit in digits]
+        within = [step for step in steps if lo * (1 - NEAR) <= step <= hi * (1 + NEAR)]
+        if len(within) >= FEW:
+            return within
+    return [lo, hi]
+
+
+def with_ends(lo: float, hi: float) -> list[float]:
+    """The same with both ends, where there is room to label them.
+
+    Examples
+    --------
+    >>> with_ends(0.1, 0.9)
+    [0.1, 0.2, 0.5, 0.9]
+    """
+    steps = marks(lo, hi)
+    room = (hi / lo) ** APART
+    return [lo] * (steps[0] / lo > room) + steps + [hi] * (hi / steps[-1] > room)
+
+
+def _same_prior() -> pl.Expr:
+    """The column of priors, in which 0.05 and 0.05000000000000001 are one."""
+    return pl.col("prior").round_sig_figs(DIGITS)
+
+
+def _lines(points: pl.DataFrame, keys: Sequence[str], value: str = "estimate") -> Lines:
+    """A line per key of a column against the prior."""
+    return lines(points.with_columns(pl.col(value).round(DECIMALS)), keys, "prior", value)
+
+
+def _drawn(drawn: Lines, encoding: Sequence[Any], *, bold: bool = True) -> "alt.Chart":
+    """Lines against the prior."""
+    tooltip = [
+        alt.Tooltip("line:N", title="key"),
+        alt.Tooltip("x:Q", title="prior", format=".3~%"),
+        alt.Tooltip("y:Q", title="AUPREC", format=".3f"),
+    ]
+    width, opacity = (2.5, 1) if bold else (0.8, 0.35)
+    return drawn_lines(
+        data(drawn.records), *encoding, tooltip,
+        strokeWidth=width, strokeOpacity=opacity, point=bold,
+    )  # fmt: skip
+
+
+def _bands(points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any]) -> "alt.Chart":
+    """A pale band from `lower` to `upper` for each key, broken where they are null."""
+    low, high = (_lines(points, keys, limit) for limit in ("lower", "upper"))
+    records = [
+        {**below, "top": above["y"]} for below, above in zip(low.records, high.records, strict=True)
+    ]
+    return (
+        data(records)
+        .transform_flatten(["x", "y", "top", "at"])
+        .mark_area(opacity=0.18, clip=True)
+        .encode(*encoding, alt.Y2("top:Q"), alt.Detail("id:N"))
     )

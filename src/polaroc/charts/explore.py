@@ -12,7 +12,6 @@ from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines, refuse_many, refuse_more
 from polaroc.charts.options import checked
 from polaroc.charts.prior_slider import FIRST, slider, thinned_for_any_prior
-from polaroc.charts.saving import STATIC_SUBTITLE
 from polaroc.charts.theme import GREY, share_axis, style, with_theme
 from polaroc.charts.tooltips import in_json
 from polaroc.curves.whole import whole_curves
@@ -134,10 +133,6 @@ def explorer(
         ],
         title=alt.TitleParams(title, subtitle=INSTRUCTIONS),
         params=[*slider(prior, over), _nearest()],
-        usermeta={
-            STATIC_SUBTITLE: f"drawn with {100 * prior:.3g} % positives; "
-            "the ROC is that of every share"
-        },
     )
     return with_theme(chart, below=drawn.series)
 

@@ -11,7 +11,7 @@ from polaroc.base.checks import is_number
 from polaroc.base.columns import OF_PREDICTIONS
 from polaroc.base.docstrings import described_as
 from polaroc.base.tables import is_array
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.roles import ROLES
 
 _P = ParamSpec("_P")
@@ -25,7 +25,7 @@ OF_CHARTS = """
     title
         Heading of the chart.
     colours
-        From name to colour, as `palette` gives them, for the same in every chart.
+        From the name of a model to its colour, for the same in every chart.
 
     Raises
     ------
@@ -72,17 +72,6 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
             return chart(*args, **kwargs)
 
     return described_as(OF_CHARTS)(checked_chart)
-
-
-def check_result(value: object, kind: type[_R], function: str) -> _R:
-    """The value, refused where it is not the result of a function."""
-    if not isinstance(value, kind):
-        own = type(value)
-        raise InvalidTable(
-            f"got a {own.__module__}.{own.__qualname__}, allowed is a {kind.__name__}.",
-            hint=f"pass the result of {function}(...).",
-        )
-    return value
 
 
 def _refuse_predictions(args: Sequence[object], kwargs: Mapping[str, object]) -> None:

@@ -8,10 +8,11 @@ import polars as pl
 
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
-from polaroc.charts.options import check_result, checked
+from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, INK, SIZE, filled, folds_name, measure_name, with_theme
 from polaroc.comparison.letters import shortened
 from polaroc.comparison.result import Comparison, first_pairs, interval_rule
+from polaroc.errors import InvalidTable
 
 ROW = 24
 
@@ -50,7 +51,11 @@ def pairs(
     >>> chart.to_dict()["title"]["subtitle"][0]
     'above: mean ± SD over folds; models that share a letter are not told apart'
     """
-    check_result(comparison, Comparison, "compare")
+    if not isinstance(comparison, Comparison):
+        raise InvalidTable(
+            f"got a {type(comparison).__name__}, allowed is a Comparison.",
+            hint="pass the result of compare(...).",
+        )
     shown, which = first_pairs(comparison)
     captions = [
         f"above: {spread_in_words(comparison)}; models that share a letter are not told apart",

@@ -5,9 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import listed_values, shortened
 from polaroc.charts.libraries import alt
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import label
 
 # The palette of Okabe and Ito, distinct with any colour vision, so that neighbours differ most.
@@ -18,17 +17,9 @@ COLOURS = (
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
 SIZE = 400
 GREY = "#8A8A8A"
-PERCENT = ".0%"
 # Letters that fit in a line of a legend below a chart, and the width of a symbol in letters.
 LETTERS, SYMBOL, MAX_COLUMNS = 84, 6, 6
 INK = "#222222"
-PALE = "#E6E9ED"
-DARK_BACKGROUND = "#12161B"
-# Colours that cannot be seen on a dark page, and what stands for them there.
-DARK = {
-    "#000000": "#FFFFFF", INK: PALE, "#E6E6E6": "#2B333B", "#555555": "#AAB3BD",
-    "white": DARK_BACKGROUND,
-}  # fmt: skip
 # For the first eight models, the next eight, …
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 AREA = 120
@@ -49,39 +40,10 @@ def share_axis(title: str) -> dict[str, Any]:
     }
 
 
-def palette(models: Iterable[object]) -> dict[str, str]:
-    """A colour for each model, to give to every chart, so that it is the same in all.
-
-    Parameters
-    ----------
-    models
-        All models (values of the first key), in any order.
-
-    Returns
-    -------
-    dict
-        From name to colour, in the order of the models. Colours repeat after eight
-        models; lines are then distinguished by their dashes, up to 32.
-
-    Examples
-    --------
-    >>> palette(["C", "A", "B", "A"])
-    {'A': '#0072B2', 'B': '#E69F00', 'C': '#009E73'}
-    """
-    values = list(models) if isinstance(models, Mapping) else listed_values(models)
-    if values is None:
-        raise InvalidArgument(
-            f"models is {shortened(models)}, allowed is a list of names.",
-            hint=Hint.example("models", ["A", "B"]),
-        )
-    series = pl.Series(values, strict=False).unique().sort(nulls_last=True)
-    return {str(model): COLOURS[i % len(COLOURS)] for i, model in enumerate(series)}
-
-
 def colour(
     series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
 ) -> "alt.Color":
-    """One colour per series: those of a `palette`, or one made from these series."""
+    """One colour per series: those given, or one made from these series."""
     assigned = assigned_colours(series, colours)
     series = ordered(series, colours)
     scale = alt.Scale(domain=series, range=[assigned[name] for name in series])
@@ -137,7 +99,7 @@ def assigned_colours(series: Sequence[str], colours: Mapping[str, str] | None) -
         raise InvalidArgument(
             f"colours has none for {', '.join(map(repr, missing))}; it has those of "
             f"{', '.join(map(repr, colours)) or 'nothing'}.",
-            hint="make them for all models at once: colours=palette(models).",
+            hint="give a colour for each model, for example colours={'A': '#0072B2'}.",
         )
     return colours
 
@@ -189,37 +151,6 @@ def _described(title: Any) -> str:
     text, subtitle = title.to_dict()["text"], title.to_dict().get("subtitle", [])
     lines = [subtitle] if isinstance(subtitle, str) else subtitle
     return ". ".join([text, *lines])
-
-
-def on_dark(part: Any) -> Any:
-    """A specification in colours for a dark page; its data stay as they are."""
-    if isinstance(part, str):
-        return DARK.get(part, part)
-    if isinstance(part, list):
-        return [on_dark(one) for one in part]
-    if isinstance(part, dict):
-        kept = ("values", "datasets", "domain", "sort", "field")
-        return {name: one if name in kept else on_dark(one) for name, one in part.items()}
-    return part
-
-
-def dark_config(config: dict[str, Any]) -> dict[str, Any]:
-    """The theme of a chart on a dark page."""
-    words = {"labelColor": PALE, "titleColor": PALE}
-    changed = on_dark(config)
-    return changed | {
-        "background": DARK_BACKGROUND,
-        "axis": changed.get("axis", {}) | words,
-        "legend": changed.get("legend", {}) | words | {"symbolStrokeColor": PALE},
-        "header": changed.get("header", {}) | words,
-        "title": changed.get("title", {}) | {"color": PALE},
-    }
-
-
-def shares_colours(series: Sequence[str], colours: Mapping[str, str] | None) -> bool:
-    """Whether two series share a colour; only lines and points differ otherwise."""
-    shown = list(range(len(series))) if colours is None else [colours.get(name) for name in series]
-    return len(set(shown)) < len(shown) or (colours is None and len(series) > len(COLOURS))
 
 
 def filled(

@@ -10,7 +10,6 @@ from polaroc.base.columns import within
 from polaroc.base.private_columns import PLACE, PRIVATE
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import groups_of, name_of
-from polaroc.charts.saving import INVISIBLE_LAYER
 
 # Points per curve and in all, which keeps charts small, and the area of a point in square
 # pixels.
@@ -71,7 +70,6 @@ def tooltip_layer(
         base.transform_flatten(list(arrays))
         .mark_point(filled=True, size=AREA, opacity=0, aria=False)
         .encode(alt.X(f"{x}:Q"), alt.Y(f"{y}:Q"), tooltip=list(tooltip))
-        .properties(name=INVISIBLE_LAYER)
     )
 
 

@@ -11,7 +11,7 @@ import typer
 
 import polaroc as pr
 from polaroc.charts.lines import refuse_many
-from polaroc.charts.saving import check_formats, save
+from polaroc.charts.saving import FORMATS, save
 from polaroc.cli.commands import Call, command
 from polaroc.cli.engines import TableSource
 from polaroc.cli.evaluate import GRID, grid_of
@@ -20,7 +20,6 @@ from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.parameters import beginnings, is_given, option_name, prior_of
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import notes_console, progress, show
-from polaroc.comparison.choice import Choice
 from polaroc.comparison.result import Comparison
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
@@ -99,11 +98,6 @@ class ChartInputs:
         measures = ["auc_range", "sens"]
         return self._measures(priors=[OBSERVED], over=self.call.value("over"), measures=measures)
 
-    def choice(self) -> Choice:
-        """Which model to take over the range of priors."""
-        choice: Choice = self.call(self.call.in_memory, pr.choose)
-        return choice
-
     def comparison(self) -> Comparison:
         """Which models differ on one measure."""
         if self.priors and len(self.priors) > 1:
@@ -147,7 +141,7 @@ class ChartInputs:
 
 def notes_of(table: Any) -> list[str]:
     """The warnings of a table of a chart."""
-    if isinstance(table, Choice | Comparison):
+    if isinstance(table, Comparison):
         return list(table.warnings)
     if isinstance(table, pl.DataFrame) and "note" in table.columns:
         return commonest_notes(table)
@@ -182,15 +176,13 @@ DRAWINGS = {
     "auprec_by_prior": Drawing(
         ChartInputs.by_prior, pr.charts.auprec_by_prior, ("priors", "over", "grid")
     ),
-    "winner_map": Drawing(ChartInputs.choice, pr.charts.winner_map, options_of(pr.choose)),
-    "regret": Drawing(ChartInputs.choice, pr.charts.regret, options_of(pr.choose)),
     "accsens_plane": Drawing(ChartInputs.over_range, pr.charts.accsens_plane, ("over",)),
     "pairs": Drawing(ChartInputs.comparison, pr.charts.pairs, options_of(pr.compare)),
 }
 
 
 # A chart shows what is found with certainty, not what would be promised.
-@command(pr.compare, pr.choose, roles=[pr.curve, pr.compare, pr.choose], left_out=["prior"])
+@command(pr.compare, roles=[pr.curve, pr.compare], left_out=["prior"])
 def chart(
     call: Call,
     name: Annotated[
@@ -224,8 +216,8 @@ def chart(
 ) -> None:
     """Draw one chart.
 
-    Example: polaroc chart winner_map 'predictions/*.parquet' --truth label --score p
-    --over 0.05 0.20 --out best.svg
+    Example: polaroc chart auprec_by_prior 'predictions/*.parquet' --truth label --score p
+    --over 0.05 0.20 --out areas.svg
     """
     check_choice("NAME", name, tuple(DRAWINGS))
     drawing = DRAWINGS[name]
@@ -242,7 +234,11 @@ def chart(
         own["priors"] = [prior_of("--prior", word) for word in priors]
     destination = file or Path(f"{name}.html")
     with or_stdout(destination, f"{name}.json") as where:
-        check_formats([where.suffix[1:].lower()])
+        if where.suffix[1:].lower() not in FORMATS:
+            raise InvalidArgument(
+                f"there is no format {where.suffix[1:]!r}; there are {', '.join(FORMATS)}.",
+                hint="choose among them.",
+            )
         check_new(where, force)
         wanted = ChartInputs(call, **own)
         _ = call.cases

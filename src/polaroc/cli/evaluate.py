@@ -10,6 +10,7 @@ import typer
 from polaroc import charts
 from polaroc.base.text import escape_control
 from polaroc.charts.lines import refuse_many
+from polaroc.charts.saving import save
 from polaroc.cli.commands import Call, command
 from polaroc.cli.engines import TableSource
 from polaroc.cli.measures_table import commonest_notes, measures_table
@@ -193,7 +194,9 @@ def _charts(
 def _draw(name: str, chart: Callable[[], Any], folder: Path) -> list[str]:
     """Write a chart; returns a warning where it has too many lines to be drawn."""
     try:
-        charts.export(chart(), folder, name)
+        made = chart()
     except InvalidArgument as error:
         return [f"Chart {name} left out: {error.found}"]
+    for kind in ("json", "html", "svg", "png"):
+        save(made, folder / f"{name}.{kind}")
     return []

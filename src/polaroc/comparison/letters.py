@@ -85,17 +85,6 @@ def _groups(models: int, apart: Iterable[tuple[int, int]]) -> list[list[int]]:
     return groups
 
 
-def share_a_letter(one: str, other: str) -> bool:
-    """Whether two models have a letter in common, and so are not told apart.
-
-    Examples
-    --------
-    >>> share_a_letter("ab", "bc"), share_a_letter("ab", "c")
-    (True, False)
-    """
-    return not set(one).isdisjoint(other)
-
-
 def shortened(letters: str, most: int = 24) -> str:
     """The letters of a model, cut to a maximal width.
 

@@ -330,7 +330,7 @@ def test_citations_are_found_in_text(text, keys):
 @pytest.mark.parametrize(
     ("name", "related", "source"),
     [
-        ("compare", "delong : DeLong's test of", "Piepho"),
+        ("compare", "choose : Which model to take", "Piepho"),
         ("warehouse.curve", "polaroc.curve : ROC curves, one", None),
         ("rates.precision", "skew : Negatives per positive", "Landgrebe, Pacl"),
         ("comparison.choice.Choice", "operating_points : ", None),

@@ -111,7 +111,7 @@ STEPS = {
     "evaluate": partial(pr.evaluate, over=(0.1, 0.3), priors=0.1),
     "evaluate, weighted": partial(pr.evaluate, weight="weight", priors="observed"),
     "evaluate, within memory": partial(pr.evaluate, memory="600MB"),
-    "evaluate, with intervals": partial(pr.evaluate, intervals="logit", measures="auc"),
+    "evaluate, with intervals": partial(pr.evaluate, intervals=True, measures="auc"),
     "check": lambda table, **columns: pr.check(table, case="id", **columns),
     "apply_thresholds": lambda table, **columns: pr.apply_thresholds(table, points(), **columns),
     "estimate_prior": lambda table, **columns: pr.estimate_prior(
@@ -130,7 +130,7 @@ STEPS = {
         ).table
     ),
 }
-PAIRED = {"delong": pr.delong, "compare": trained}
+PAIRED = {"compare": trained}
 WIDE_KINDS = ["LazyFrame", "pandas", "pyarrow.RecordBatchReader", "pyarrow.dataset", "NumPy"]
 NAMES = [*STEPS, *PAIRED]
 
@@ -217,7 +217,6 @@ OF_CURVES = {
     "operating_points": pr.operating_points,
     "cost_curve": partial(pr.cost_curve, probability_cost=5),
     "decision_curve": partial(pr.decision_curve, thresholds=5),
-    "intervals": partial(pr.intervals, measures="auc"),
     "charts.roc": lambda table: pl.DataFrame({"chart": str(pr.charts.roc(table).to_dict())}),
 }
 OF_MEASURES = {
@@ -445,12 +444,11 @@ def test_a_column_model_beside_several_scores_is_refused():
     with pytest.raises(InvalidArgument, match=r"(?s)the table has one, too.*rename"):
         pr.evaluate(WIDE.rename({"fold": "model"}), **TRUTH, score=MODELS)
     with pytest.raises(InvalidArgument, match="one column per model, and model is"):
-        pr.delong(WIDE, **TRUTH, score=MODELS, model="fold")
+        trained(WIDE, **TRUTH, score=MODELS, model="fold")
 
 
 def test_rows_of_a_wide_table_are_cases():
     table = WIDE.drop("id", "fold", "patient")
-    assert_same_numbers(pr.delong(table, **TRUTH, score=MODELS), expected("delong"))
     assert_same_numbers(trained(table, **TRUTH, score=MODELS), expected("compare"))
 
 

@@ -10,7 +10,6 @@ from polaroc import warehouse as warehouse
 from polaroc.comparison.anova import anova as anova
 from polaroc.comparison.choose import choose as choose
 from polaroc.comparison.compare import compare as compare
-from polaroc.comparison.fitted import delong as delong
 from polaroc.comparison.gate import gate as gate
 from polaroc.curves.curve import curve as curve
 from polaroc.curves.dominance import dominance as dominance
@@ -45,4 +44,3 @@ from polaroc.thresholds.costs import cost_curve as cost_curve
 from polaroc.thresholds.costs import decision_curve as decision_curve
 from polaroc.thresholds.operating_points import operating_points as operating_points
 from polaroc.uncertainty.expected_cost import expected_cost as expected_cost
-from polaroc.uncertainty.intervals import intervals as intervals

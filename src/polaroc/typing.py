@@ -55,7 +55,6 @@ By: TypeAlias = str | pl.Expr | Sequence[str | pl.Expr] | None
 Label: TypeAlias = str | int | float | bool
 Nulls: TypeAlias = Literal["raise", "drop"]
 Interpolation: TypeAlias = Literal["exact", "linear", "step", "hull"]
-Intervals: TypeAlias = Literal["logit", "wald"]
 Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
 Prior: TypeAlias = float | Literal["observed"]
 Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame | pl.LazyFrame

@@ -137,7 +137,7 @@ def evaluate(of: Case) -> pl.DataFrame:
 def intervals(of: Case) -> pl.DataFrame:
     measures = ["auc", "auprec", "iauprec"]
     return pr.evaluate(
-        of.table, measures=measures, priors=[0.1], over=RANGE, intervals="logit", **of.columns
+        of.table, measures=measures, priors=[0.1], over=RANGE, intervals=True, **of.columns
     )
 
 
@@ -229,7 +229,7 @@ def applied(of: Case) -> pl.DataFrame:
         **_without(columns, "cluster"),
         cluster=None,
     )
-    return pr.apply_thresholds(test, points, fold=None, intervals="exact", **columns)
+    return pr.apply_thresholds(test, points, fold=None, intervals=True, **columns)
 
 
 def expected_cost(of: Case) -> pl.DataFrame:

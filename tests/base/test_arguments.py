@@ -88,23 +88,19 @@ CALLS = {
         lambda **a: pr.evaluate(TABLE.lazy(), memory="600MB", **a), OF_CASES,
     ),
     "check": (lambda **a: pr.check(TABLE, **a), OF_CASES),
-    "delong": (
-        lambda **a: pr.delong(ONE_TEST_SET, **a),
-        NAMES | {"by": [], "model": "model", "fold": [], "case": "case"},
-    ),
     "apply_thresholds": (
         lambda **a: pr.apply_thresholds(TABLE, points(), same_table=True, **a),
         OF_CASES,
     ),
     "operating_points": (
         lambda **a: pr.operating_points(TABLE, "recall", target=0.5, **a),
-        OF_CASES,
+        {name: one for name, one in OF_CASES.items() if name != "time"},
     ),
     "decision_curve": (
-        lambda **a: pr.decision_curve(TABLE, [0.2], intervals="pointwise", **a), OF_CASES,
+        lambda **a: pr.decision_curve(TABLE, [0.2], intervals=True, **a), OF_CASES,
     ),
     "expected_cost": (
-        lambda **a: pr.expected_cost(TABLE, over=0.4, intervals="logit", **a), OF_CASES,
+        lambda **a: pr.expected_cost(TABLE, over=0.4, intervals=True, **a), OF_CASES,
     ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
@@ -299,7 +295,7 @@ def test_arrays_are_told_where_to_go(argument):
 
 MISSING = [
     ("curve", "truth"), ("evaluate", "weight"), ("check", "case"),
-    ("evaluate", "cluster"), ("delong", "case"), ("one_vs_rest", "by"), ("one_vs_rest", "weight"),
+    ("evaluate", "cluster"), ("one_vs_rest", "by"), ("one_vs_rest", "weight"),
 ]  # fmt: skip
 
 
@@ -407,14 +403,6 @@ MISTAKEN = {
         ),
         "no row is positive",
     ),
-    "one column for by and model": (
-        lambda: pr.delong(TABLE, by="model", model="model", case="case", **NAMES),
-        "by has 'model', which tells the models apart, as model says",
-    ),
-    "one column for by and case": (
-        lambda: pr.delong(ONE_TEST_SET, by="case", case="case", **NAMES),
-        "by has 'case', which tells the cases apart, as case says",
-    ),
 }  # fmt: skip
 
 
@@ -454,11 +442,12 @@ OTHERS = {
     "measure of folds": (
         lambda x: pr.compare(TABLE, x, test_train_ratio=0, **NAMES), (),
     ),
-    "level": (lambda x: pr.intervals(curves(), level=x), ()),
-    "level of delong": (
-        lambda x: pr.delong(ONE_TEST_SET, case="case", level=x, **NAMES), (),
+    "level": (lambda x: pr.evaluate(TABLE, **NAMES, intervals=True, level=x), ()),
+    "level of compare": (
+        lambda x: pr.compare(ONE_TEST_SET, "auc", case="case", level=x, **NAMES), (),
     ),
-    "interpolation": (lambda x: pr.intervals(curves(), interpolation=x), ()),
+    "intervals": (lambda x: pr.evaluate(TABLE, **NAMES, intervals=x), ()),
+    "interpolation": (lambda x: pr.evaluate(TABLE, **NAMES, interpolation=x), ()),
     "champion": (lambda x: gate(champion=x), ()),
     "margin": (lambda x: gate(margin=x), ()),
     "measure of gate": (lambda x: gate(measure=x), ()),
@@ -505,7 +494,7 @@ def test_counts_have_an_upper_bound():
         lambda x: pr.prior(x) if isinstance(x, int) else pr.prior_grid(0.1, x, 2),
         lambda x: pr.operating_points(curves(), "cost", cost_fn=x),
         lambda x: pr.operating_points(curves(), "threshold", target=x),
-        lambda x: pr.evaluate(TABLE, **NAMES, intervals="logit", level=x),
+        lambda x: pr.evaluate(TABLE, **NAMES, intervals=True, level=x),
         lambda x: pr.expr.rate("recall", "truth", "score", x),
     ],
 )

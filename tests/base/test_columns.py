@@ -356,14 +356,14 @@ def columns_of_thresholds():
     tables = [
         points,
         pr.operating_points(TUNING, "recall", target=0.2, confidence=0.5, **NAMES, **POOLED),
-        pr.expected_cost(TUNING, **NAMES, **POOLED, over=0.4, intervals="logit"),
+        pr.expected_cost(TUNING, **NAMES, **POOLED, over=0.4, intervals=True),
         pr.apply_thresholds(
             PREDICTIONS,
             points,
             **NAMES,
             **POOLED,
             priors=pr.uniform(0.1, 0.2),
-            intervals="exact",
+            intervals=True,
             rates=[
                 "specificity",
                 "fnr",

@@ -42,7 +42,7 @@ CALLS = {
     "curve": [{"cases": TEST, **KEYED}],
     "evaluate": [
         {"cases": TEST, **KEYED, **OVER}, {"cases": TEST.lazy(), **KEYED},
-        {"cases": WIDE, "truth": "truth", "score": ["A", "B"], "intervals": "logit"},
+        {"cases": WIDE, "truth": "truth", "score": ["A", "B"], "intervals": True},
     ],
     "cases": [{"frame": TEST, **NAMES}, {"frame": WIDE, "truth": "truth", "score": ["A", "B"]}],
     "check": [
@@ -61,7 +61,7 @@ CALLS = {
     "operating_points": [{"curve": CURVES}, {"curve": CURVES, "rule": "recall", "target": 0.5}],
     "cost_curve": [{"curve": CURVES, "probability_cost": 3}],
     "decision_curve": [{"curve": CURVES, "thresholds": 3}],
-    "intervals": [{"curve": CURVES}], "expected_cost": [{"curve": CURVES, **OVER}],
+    "expected_cost": [{"curve": CURVES, **OVER}],
     "mean_curve": [{"curve": BY_FOLD, "n": 3}, {"curve": SURFACE, "n": 3}],
     "dominance": [{"curve": CURVES}],
     "calibration": [{"cases": TEST, **KEYED}],
@@ -85,7 +85,6 @@ CALLS = {
         {"cases": TEST, **NAMES, **OVER, "measure": "expected_cost", "tuning": OTHERS},
     ],
     "anova": [{"table": MEASURES, "response": "iauprec", "factors": ["model", "fold"]}],
-    "delong": [{"cases": TEST, **NAMES, "case": "case"}],
     "gate": [
         {"cases": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
         {"cases": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},

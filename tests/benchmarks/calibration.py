@@ -124,8 +124,10 @@ def intervals() -> pl.DataFrame:
         separation = SEPARATIONS[auc]
         table = samples(count, positives, negatives, separation, slope, seed)
         true = true_values(separation, positives / (positives + negatives), slope)
-        curves = pr.curve(table, truth="truth", score="score", by="sample")
-        found = pr.intervals(curves, priors=list(PRIORS), measures=MEASURES)
+        found = pr.evaluate(
+            table, truth="truth", score="score", by="sample", priors=list(PRIORS),
+            measures=MEASURES, intervals=True,
+        )  # fmt: skip
         for (measure, prior), part in found.group_by("measure", "prior", maintain_order=True):
             value = true.get((measure, prior))
             given = part.drop_nulls("lower")
@@ -426,7 +428,7 @@ def differences(count: int = 500) -> pl.DataFrame:
             for slope, by in zip(slopes, moved, strict=True):
                 x = 0.5**0.5 * (shared + rng.normal(size=size)) + separation * truth
                 given.append(expit(log_odds(x, separation, 0.2, slope) + by))
-            cases = ScoredCases((), [*"AB"], given, [truth] * 2, None, True)
+            cases = ScoredCases([*"AB"], given, [truth] * 2, None, True)
             evidence = of_test_set(cases, [measure], unseen=True)
             plain = of_test_set(cases, [measure])
             normal = all_pairs(replace(plain, freedom=np.inf))

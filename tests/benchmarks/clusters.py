@@ -11,7 +11,7 @@ passed
     are right;
 held
     in how many the interval of the AUC and of IAUPREC of a model holds the true value
-    (``evaluate(intervals="logit")``), and that of `choose` for the model that it picks, at 0.95.
+    (``evaluate(intervals=True)``), and that of `choose` for the model that it picks, at 0.95.
 
 Each is counted with the patients as `cluster`, and, in every fourth sample, with rows taken as
 independent. With ``--write`` the counts go to ``tests/benchmarks/clusters.csv``, and the table to
@@ -55,7 +55,7 @@ CORRELATIONS = (0.0, 0.2, 0.5)
 APART = 4
 NAMES = {"truth": "truth", "score": "score", "model": "model", "case": "row"}
 WORDS = {
-    "delong": "equal models differ: `delong`", "compare": "`compare`, IAUPREC",
+    "compare auc": "equal models differ: `compare`, AUC", "compare iauprec": "`compare`, IAUPREC",
     "gate": "`gate` passes", "auc": "held: AUC", "iauprec": "IAUPREC", "choose": "`choose`",
 }  # fmt: skip
 
@@ -140,10 +140,9 @@ def outcomes(
     true: dict[str, float],
 ) -> Iterator[tuple[str, bool]]:
     """Each thing that may be found, and whether it is, where there is an answer."""
-    p = pr.delong(equal, **roles)["p_value"].item()
-    yield "delong", p is not None and p < 1 - LEVEL
-    pairs = pr.compare(equal, "iauprec", **roles, over=OVER).pairs
-    yield "compare", pairs["p_value"].item() < 1 - LEVEL
+    for measure, at in (("auc", {}), ("iauprec", {"over": OVER})):
+        pairs = pr.compare(equal, measure, **roles, **at).pairs
+        yield f"compare {measure}", pairs["p_value"].item() < 1 - LEVEL
     gate = pr.gate(
         worse, **roles, champion="champion", challenger="challenger", measure="auc",
         margin=AUC - WORSE,
@@ -151,7 +150,7 @@ def outcomes(
     yield "gate", gate.verdict == "pass"
     one = equal.filter(model="champion")
     sure = pr.evaluate(
-        one, **roles, measures=["auc", "iauprec"], over=OVER, intervals="logit", level=LEVEL
+        one, **roles, measures=["auc", "iauprec"], over=OVER, intervals=True, level=LEVEL
     )
     for name, low, high in sure.select("measure", "lower", "upper").iter_rows():
         if low is not None:

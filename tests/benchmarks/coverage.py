@@ -34,9 +34,8 @@ POSITIVES, RATIOS, AUCS = (20, 50, 100, 500), (1, 4, 20, 200), (0.8, 0.9, 0.995)
 SIZES = tuple(product(POSITIVES, RATIOS))
 ASKED = {"priors": PRIORS, "over": OVER}
 AREAS, BALANCED = ("auc", "auprec", "iauprec"), ("sens", "auc_range", "accsens", "equal_error")
-METHODS = ("logit", "wald")
 LEAST, SURE = 0.93, 2.576
-KEYS = ["method", "measure", "prior", "auc", "rounded", "positives", "ratio"]
+KEYS = ["measure", "prior", "auc", "rounded", "positives", "ratio"]
 
 
 @cache
@@ -70,21 +69,23 @@ def grid(
     first_seed: int = 0,
     measures: tuple[str, ...] = AREAS,
 ) -> pl.DataFrame:
-    """Coverage of every method in every kind of test set."""
+    """Coverage in every kind of test set."""
     parts, started = [], time.perf_counter()
     kinds = list(product(AUCS, (False, True), sizes))
     for seed, (auc, rounded, (positives, ratio)) in enumerate(kinds, first_seed):
         true = true_values(auc, rounded, measures)
         count = replications // 4 if positives == max(POSITIVES) else replications
-        curves = binormal.curves(
+        table = binormal.samples(
             count, positives, positives * ratio, auc, rounded=rounded, seed=seed
         )
-        for method in METHODS:
-            limits = pr.intervals(curves, **ASKED, measures=list(measures), method=method)
-            place = {"method": method, "auc": auc, "rounded": rounded}
-            size = {"positives": positives, "ratio": ratio, "replications": count}
-            named = {name: pl.lit(value) for name, value in (place | size).items()}
-            parts.append(covered(limits, true).with_columns(**named))
+        limits = pr.evaluate(
+            table, truth="truth", score="score", by="replication", count="count", **ASKED,
+            measures=list(measures), intervals=True,
+        )  # fmt: skip
+        place = {"auc": auc, "rounded": rounded}
+        size = {"positives": positives, "ratio": ratio, "replications": count}
+        named = {name: pl.lit(value) for name, value in (place | size).items()}
+        parts.append(covered(limits, true).with_columns(**named))
         print(
             f"{seed + 1 - first_seed}/{len(kinds)}: {time.perf_counter() - started:.0f} s",
             file=sys.stderr,
@@ -98,28 +99,26 @@ def grid(
 
 
 def report(found: pl.DataFrame, console: Console) -> None:
-    """One row per method and measure over the whole grid, then each method's cells."""
+    """One row per measure over the whole grid, then the cells of each."""
     below = pl.col("coverage") + SURE * pl.col("std_error") < LEAST
     table = Table(title="Coverage of nominal 0.95 over the grid")
-    for name in ("method", "measure", "prior", "given", "mean", "least", "± its error", "< 0.93"):
+    for name in ("measure", "prior", "given", "mean", "least", "± its error", "< 0.93"):
         table.add_column(name)
-    rows = found.group_by("method", "measure", "prior", maintain_order=True).agg(
+    rows = found.group_by("measure", "prior", maintain_order=True).agg(
         pl.col("given").sum() / pl.col("replications").sum(),
         pl.col("coverage").mean().alias("mean"),
         pl.col("coverage").min().alias("least"),
         pl.col("std_error").sort_by("coverage").first(),
         below.sum().alias("below"),
     )
-    for method, measure, prior, given, mean, least, error, count in rows.iter_rows():
+    for measure, prior, given, mean, least, error, count in rows.iter_rows():
         at = "" if prior is None else f"{prior:g}"
         numbers = f"{given:.3f}", f"{mean:.3f}", f"{least:.3f}", f"{error:.3f}", str(count)
-        table.add_row(method, measure, at, *numbers)
+        table.add_row(measure, at, *numbers)
     console.print(table)
-    for (method, measure, prior), part in found.group_by(
-        "method", "measure", "prior", maintain_order=True
-    ):
+    for (measure, prior), part in found.group_by("measure", "prior", maintain_order=True):
         at = "" if prior is None else f" at prior {prior:g}"
-        cells = Table(title=f"{method}: {measure}{at}, coverage (width)")
+        cells = Table(title=f"{measure}{at}, coverage (width)")
         cells.add_column("AUC, scores")
         for positives, ratio in part.select("positives", "ratio").unique().sort(pl.all()).rows():
             cells.add_column(f"{positives} + {positives * ratio}")

@@ -31,7 +31,6 @@ import binormal
 OVER, AUC, ALIKE = (0.05, 0.20), 0.9, 0.5
 NAMES = {"truth": "truth", "score": "score"}
 ASKED = {"measures": ["auc", "iauprec"], "over": OVER, "priors": 0.1}
-METHODS = ("logit", "wald")
 
 
 class Clusters(NamedTuple):
@@ -84,12 +83,9 @@ def cluster_limits(kind: Clusters, samples: int, seed: int) -> Iterator[pl.DataF
     table = pl.concat(
         in_clusters(rng, kind).with_columns(sample=pl.lit(place)) for place in range(samples)
     )
-    for method in METHODS:
-        found = pr.evaluate(
-            table, **NAMES, by="sample", cluster="cluster", **ASKED, intervals=method
-        )
-        yield found.with_columns(method=pl.lit(method))
-    alone = pr.evaluate(table, **NAMES, by="sample", **ASKED, intervals="logit")
+    found = pr.evaluate(table, **NAMES, by="sample", cluster="cluster", **ASKED, intervals=True)
+    yield found.with_columns(method=pl.lit("by cluster"))
+    alone = pr.evaluate(table, **NAMES, by="sample", **ASKED, intervals=True)
     yield alone.with_columns(method=pl.lit("clusters neglected"))
 
 
@@ -116,12 +112,12 @@ def weight_limits(kind: str, samples: int, seed: int) -> Iterator[pl.DataFrame]:
     table = pl.concat(
         weighted(rng, kind).with_columns(sample=pl.lit(place)) for place in range(samples)
     )
-    for method in METHODS:
-        found = pr.evaluate(table, **NAMES, by="sample", weight="weight", **ASKED, intervals=method)
-        yield found.with_columns(method=pl.lit(method))
+    found = pr.evaluate(table, **NAMES, by="sample", weight="weight", **ASKED, intervals=True)
+    yield found.with_columns(method=pl.lit("by weight"))
     if kind != "any":
-        counts = pr.curve(table, **NAMES, by="sample", count=pl.col("weight").ceil())
-        yield pr.intervals(counts, **ASKED).with_columns(method=pl.lit("taken for counts"))
+        counts = pl.col("weight").ceil()
+        found = pr.evaluate(table, **NAMES, by="sample", count=counts, **ASKED, intervals=True)
+        yield found.with_columns(method=pl.lit("taken for counts"))
 
 
 def held(found: pl.DataFrame) -> pl.DataFrame:

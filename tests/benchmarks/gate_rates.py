@@ -94,12 +94,15 @@ def samples(
 
 def paired_verdicts(table: pl.DataFrame, measure: str, margin: float) -> list[str]:
     """The verdict on each replicate, as `gate` has it of one at a time."""
-    cases = read_cases(pr.cases(table, truth="truth", score="score", by="replicate"))
+    replicates = (
+        read_cases(pr.cases(part, truth="truth", score="score"))
+        for _, part in table.group_by("replicate", maintain_order=True)
+    )
     one = single_measure(measure, "observed", OVER)
     # In the order of their names, the challenger comes first.
     limits = (
-        difference_limits(of_test_set(scored, [one]), (0, 1), 1 - ALPHA, measure)
-        for scored in cases.sets
+        difference_limits(of_test_set(cases.scored, [one]), (0, 1), 1 - ALPHA, measure)
+        for cases in replicates
     )
     return [decide(*ends, margin, higher=True) for ends in limits]
 
@@ -114,11 +117,10 @@ def equal_rates(replicates: int, seed: int) -> Iterator[list[str]]:
                 count = min(BATCH, replicates - start)
                 table = samples(rng, count, sizes, correlation, (AUCS[0], AUCS[0]))
                 for measure, found in p_values.items():
-                    pairs = paired_test(
-                        table, truth="truth", score="score", by="replicate", measure=measure,
-                        over=OVER,
-                    )  # fmt: skip
-                    found += pairs["p_value"].to_list()
+                    at = {"over": OVER} if measure == "iauprec" else {}
+                    for _, one in table.group_by("replicate"):
+                        pairs = paired_test(one, measure, truth="truth", score="score", **at)
+                        found += pairs["p_value"].to_list()
             for measure, found in p_values.items():
                 shares = [(np.array(found) < alpha).mean() for alpha in (0.05, 0.005)]
                 errors = [(p * (1 - p) / replicates) ** 0.5 for p in shares]

@@ -24,7 +24,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
 STEPS = (1, 2, 4)
 MOST = 1.3
 # Pairs of models are what is asked for.
-OF_PAIRS = {("compare", "models"), ("delong", "models"), ("dominance", "models")}
+OF_PAIRS = {("compare", "models"), ("dominance", "models")}
 WITHOUT_TABLES = {
     "anova", "beta", "charts", "datasets", "errors", "expr", "pr_from_roc", "prior", "prior_grid",
     "rates", "roc_from_pr", "simulate", "skew", "sklearn", "uniform", "warehouse",
@@ -152,10 +152,9 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
     "curve": [(of_wide(pr.curve, by="key"), "rows keys")],
     "evaluate": [
         (of_wide(pr.evaluate, by="key", priors=grid, over=OVER), "rows keys priors"),
-        (of_wide(pr.evaluate, by="key", over=OVER, intervals="logit", cluster="cluster"),
+        (of_wide(pr.evaluate, by="key", over=OVER, intervals=True, cluster="cluster"),
          "clusters"),
     ],
-    "intervals": [(of(CURVES, pr.intervals, priors=grid, over=OVER), "rows keys priors")],
     "auc": [(of(CURVES, pr.auc), "rows keys")],
     "auprec": [(of(CURVES, pr.auprec, priors=grid), "rows keys priors")],
     "iauprec": [(of(CURVES, pr.iauprec, over=OVER), "rows keys")],
@@ -189,17 +188,16 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
                  cluster="cluster"), "clusters"),
     ],
     "apply_thresholds": [
-        (of_wide(pr.apply_thresholds, **THRESHOLDS, by="key", priors=grid, intervals="exact"),
+        (of_wide(pr.apply_thresholds, **THRESHOLDS, by="key", priors=grid, intervals=True),
          "rows keys priors"),
-        (of_wide(pr.apply_thresholds, **THRESHOLDS, cluster="cluster", intervals="exact"),
+        (of_wide(pr.apply_thresholds, **THRESHOLDS, cluster="cluster", intervals=True),
          "clusters"),
     ],
     "cost_curve": [(of(CURVES, pr.cost_curve), "rows keys")],
     "decision_curve": [(of_wide(pr.decision_curve, by="key", thresholds=[0.1, 0.3],
-                                priors=grid, intervals="pointwise"), "rows keys priors")],
-    "expected_cost": [(of_wide(pr.expected_cost, by="key", over=OVER, intervals="logit",
+                                priors=grid, intervals=True), "rows keys priors")],
+    "expected_cost": [(of_wide(pr.expected_cost, by="key", over=OVER, intervals=True,
                                cluster="cluster"), "rows keys clusters")],
-    "delong": [(of(Size.long, pr.delong, **BASE, model="model", case="id"), "rows models")],
     "compare": [(of_models(pr.compare, over=OVER), "rows models"),
                 (of_models(pr.compare, over=OVER, cluster="cluster"), "clusters")],
     "choose": [(of_models(pr.choose, over=OVER), "rows models"),

@@ -515,7 +515,7 @@ def carried_once(
     names = {"truth": "truth", "score": "score", "by": "run"}
     estimates = pr.estimate_prior(reference, used, **names, method=method)
     points = pr.operating_points(pr.curve(reference, **names), "cost", priors=estimates)
-    judged = pr.apply_thresholds(test, points, **names, intervals="exact")
+    judged = pr.apply_thresholds(test, points, **names, intervals=True)
     t, f = _true_rates(judged["threshold"].to_numpy(), sizes)
     true = {
         "precision": prior * t / (prior * t + (1 - prior) * f),
@@ -528,9 +528,7 @@ def carried_once(
         )
         for name, values in true.items()
     ]  # fmt: skip
-    areas = pr.evaluate(
-        test, **names, priors=estimates, intervals="logit", measures="auprec"
-    ).select(
+    areas = pr.evaluate(test, **names, priors=estimates, intervals=True, measures="auprec").select(
         pl.lit("AUPREC").alias("of"), pl.lit(_true_auprec(prior)).alias("true"), "lower", "upper"
     )
     return [*limits, areas]

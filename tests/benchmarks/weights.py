@@ -7,7 +7,7 @@ score were drawn with a chance of one in 5 or 20, and weigh so much. Counted is 
 
 rate
     in how many samples the limits of the recall at a fixed threshold hold the true one, at 0.95
-    (``apply_thresholds(intervals="exact")``).
+    (``apply_thresholds(intervals=True)``).
 
 In brackets, of every fourth sample: with the weights taken for counts of equal rows. With
 ``--write`` the counts go to ``tests/benchmarks/weights.csv``, and the table to
@@ -104,7 +104,7 @@ def counted(kind: Weights, samples: int, seed: int) -> list[dict[str, object]]:
                 of[way][name] += 1
                 found[way][name] += is_found
             judged = pr.apply_thresholds(
-                equal.filter(model="champion"), THRESHOLD, **roles, intervals="exact"
+                equal.filter(model="champion"), THRESHOLD, **roles, intervals=True
             )
             low, high = judged.select("tpr_lower", "tpr_upper").row(0)
             if low is not None:

@@ -55,7 +55,7 @@ def test_the_wrong_table_is_refused(name):
 
 
 def test_bands_are_the_limits_of_the_table():
-    table = measures(predictions(), fold=None, over=None, intervals="logit")
+    table = measures(predictions(), fold=None, over=None, intervals=True)
     band, line = values(pr.charts.auprec_by_prior(table).to_dict())
     for record, model in zip(band, MODELS, strict=True):
         rows = table.filter(model=model, measure="auprec").sort("prior")
@@ -68,7 +68,7 @@ def test_bands_are_the_limits_of_the_table():
 
 
 def test_a_band_is_broken_where_there_are_no_limits():
-    table = measures(predictions(), fold=None, over=None, intervals="logit")
+    table = measures(predictions(), fold=None, over=None, intervals=True)
     gone = pl.when(pl.col("prior") != 0.1).then(pl.col("lower", "upper"))
     band, line = values(pr.charts.auprec_by_prior(table.with_columns(gone)).to_dict())
     assert [value is None for value in band[0]["top"]] == [False, True, False]
@@ -78,7 +78,7 @@ def test_a_band_is_broken_where_there_are_no_limits():
 
 
 def test_limits_of_folds_are_no_band_of_their_mean(table):
-    limits = measures(predictions(), over=None, intervals="logit")
+    limits = measures(predictions(), over=None, intervals=True)
     found = values(pr.charts.auprec_by_prior(limits).to_dict())
     assert found == values(pr.charts.auprec_by_prior(table).to_dict())
     assert [len(layer) for layer in found] == [12, 3]

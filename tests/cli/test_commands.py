@@ -149,8 +149,8 @@ def on_tables(asked, names=tuple(TABLES)):
         ([*RANGE, "--prior", 0.1], {**OVER, "priors": [0.1]}),
         (["--interpolation", "hull", "--prior", 0.1], {"interpolation": "hull", "priors": [0.1]}),
         (["--measure", "brier"], {"measures": ["brier"]}),
-        (["--measure", "auc", "--intervals", "logit", "--level", 0.9],
-         {"measures": ["auc"], "intervals": "logit", "level": 0.9}),
+        (["--measure", "auc", "--intervals", "--level", 0.9],
+         {"measures": ["auc"], "intervals": True, "level": 0.9}),
     ],
 )  # fmt: skip
 def test_evaluate(tmp_path, name, options, arguments):
@@ -183,9 +183,9 @@ def test_threshold(tmp_path, name, options, arguments):
 @tables
 def test_a_number_in_use(tmp_path, name):
     table, roles = TABLES[name]
-    options = ["--apply", 0.5, "--prior", 0.1, "--intervals", "exact"]
+    options = ["--apply", 0.5, "--prior", 0.1, "--intervals"]
     result = run("threshold", table, roles, tmp_path, *options)
-    arguments = {"priors": [0.1], "intervals": "exact"}
+    arguments = {"priors": [0.1], "intervals": True}
     assert_as_in_python(result, lambda: pr.apply_thresholds(table, 0.5, **roles, **arguments))
 
 

@@ -266,7 +266,6 @@ def test_models_are_paired_on_the_cases_that_all_of_them_scored(name, is_long):
         lambda table, **named: pr.choose(table, over=(0.05, 0.2), measure="expected_cost",
                                          tuning=table, **named),
         lambda table, **named: pr.compare(table, "auc", target="trained", **named),
-        lambda table, **named: pr.delong(table, **named),
     ],
 )  # fmt: skip
 def test_one_model_is_no_comparison(call):
@@ -294,7 +293,7 @@ def test_rows_of_a_wide_table_are_cases_where_no_column_tells_them_apart():
 def test_standard_errors_of_one_test_set_are_refused():
     asked = {"priors": [0.1], "measures": "auprec"}
     with pytest.raises(InvalidArgument, match=r"(?s)measured once.*give predictions with case="):
-        pr.choose(pr.evaluate(ONE, **COLUMNS, **asked, intervals="wald"))
+        pr.choose(pr.evaluate(ONE, **COLUMNS, **asked, intervals=True))
     found = pr.choose(pr.evaluate(ONE, **COLUMNS, **asked))
     assert found.models["probability_best"].null_count() == 3
     assert "give predictions with case='id'" in " ".join(found.warnings)

@@ -51,7 +51,7 @@ def test_clusters_that_do_not_fit_are_refused(kind):
     wrong = long.with_columns(patient=pl.when(first).then(other).otherwise("patient"))
     message = "1 cases have no cluster" if kind == "null" else "have a cluster that differs"
     with pytest.raises(InvalidPredictions, match=message):
-        pr.delong(wrong, truth="truth", score="score", case="row", cluster="patient")
+        pr.compare(wrong, "auc", truth="truth", score="score", case="row", cluster="patient")
 
 
 def test_a_gate_says_that_its_simulations_had_independent_cases():
@@ -89,7 +89,7 @@ def test_limits_of_a_choice_reach_as_far_as_those_of_each_model(over, measure, c
     at = over[0] if over == (0.1, 0.1) else None
     name = measure if at else {"auprec": "iauprec", "brier": "brier_range"}[measure]
     asked = {"over": over} if at is None else {"priors": at}
-    each = pr.evaluate(table, measures=name, **roles, **asked, intervals="logit")
+    each = pr.evaluate(table, measures=name, **roles, **asked, intervals=True)
     both = choice.models.join(each.select("model", "lower", "upper"), on="model")
     assert both.height == 3
     # They reach no farther than they have to at one end or the other.

@@ -16,6 +16,7 @@ ASKED = {"truth": "truth", "score": "score"}
 NUMBERS = [
     "difference", "std_error", "lower", "upper", "level", "statistic", "p_value", "p_adjusted",
 ]  # fmt: skip
+FEW = "too few cases or clusters"
 OVER = (0.05, 0.2)
 
 
@@ -54,10 +55,9 @@ def of(model: str) -> pl.DataFrame:
 
 
 def test_delong_is_its_definition_by_placements():
-    found = pr.delong(TABLE.sample(fraction=1, shuffle=True, seed=1), **ASKED, fold=None)
-    assert found.columns == ["model_a", "model_b", *NUMBERS, "note"]
+    found = paired_test(TABLE.sample(fraction=1, shuffle=True, seed=1), **ASKED)
     assert found.select("model_a", "model_b").rows() == list(combinations("ABC", 2))
-    for a, b, *numbers in found.drop("note").iter_rows():
+    for a, b, *numbers in found.select("model_a", "model_b", *NUMBERS).iter_rows():
         placed = [oracles.delong_placements(of(model)) for model in (a, b)]
         difference = placed[0][0].mean() - placed[1][0].mean()
         variance = sum(
@@ -70,29 +70,37 @@ def test_delong_is_its_definition_by_placements():
         assert numbers[:-1] == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
-@pytest.mark.parametrize("measure", ["auc", "auprec", "iauprec", "sens"])
-def test_models_that_rank_alike_do_not_differ(measure):
+@pytest.mark.parametrize(
+    ("measure", "at"),
+    [
+        ("auc", {}),
+        ("auprec", {"prior": 0.1}),
+        ("iauprec", {"over": OVER}),
+        ("sens", {"over": OVER}),
+    ],
+)
+def test_models_that_rank_alike_do_not_differ(measure, at):
     same = of("A").with_columns(pl.lit("B").alias("model"), pl.col("score").exp() * 3)
-    found = paired_test(pl.concat([of("A"), same]), **ASKED, measure=measure, over=OVER)
+    found = paired_test(pl.concat([of("A"), same]), **ASKED, measure=measure, **at)
     assert found.select(NUMBERS).row(0) == (0, 0, 0, 0, 0.95, 0, 1, 1)
 
 
-def test_what_cannot_be_told_is_null():
-    def two(truth: list[bool], a: list[float], b: list[float]) -> pl.DataFrame:
-        ids = list(range(len(truth)))
-        return pl.concat(
-            pl.DataFrame({"model": [m] * len(ids), "id": ids, "truth": truth, "score": s})
-            for m, s in (("A", a), ("B", b))
-        )
-
-    told = [name for name in NUMBERS if name != "level"]
-    absent = pr.delong(two([True, True], [1.0, 2.0], [2.0, 1.0]), **ASKED)
-    assert absent.select(told).row(0) == (None,) * 7
-    single = pr.delong(two([True, False, False], [3.0, 2.0, 1.0], [1.0, 2.0, 3.0]), **ASKED)
-    assert single.select(told).row(0) == (1, *(None,) * 6)
-    best = [4.0, 3.0, 2.0, 1.0]
-    certain = pr.delong(two([True, True, False, False], best, best[::-1]), **ASKED)
-    assert certain.select(told).row(0) == (1, 0, *(None,) * 5)
+@pytest.mark.parametrize(
+    ("truth", "a", "b"),
+    [
+        ([True, False, False], [3.0, 2.0, 1.0], [1.0, 2.0, 3.0]),
+        ([True, True, False, False], [4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0]),
+    ],
+    ids=["one positive", "the same difference by any case"],
+)
+def test_what_cannot_be_told_is_refused(truth, a, b):
+    ids = list(range(len(truth)))
+    table = pl.concat(
+        pl.DataFrame({"model": [m] * len(ids), "id": ids, "truth": truth, "score": s})
+        for m, s in (("A", a), ("B", b))
+    )
+    with pytest.raises(InvalidPredictions, match=FEW):
+        paired_test(table, **ASKED)
 
 
 # --- other measures -------------------------------------------------------------------------------
@@ -136,27 +144,12 @@ def test_the_standard_error_is_the_spread_over_resampled_cases(measure, asked):
 @pytest.mark.parametrize(("measure", "asked"), [("auc", {}), ("iauprec", {"over": (0.2, 0.5)})])
 def test_equal_models_are_rarely_told_apart(measure, asked):
     table = scored(seed=5, blocks=1500, rows=150, lead=0).filter(pl.col("model") != "C")
-    found = paired_test(table, **ASKED, by="fold", measure=measure, **asked)
-    assert found.height == 1500
+    parts = table.partition_by("fold")
+    found = pl.concat(paired_test(part, **ASKED, measure=measure, **asked) for part in parts)
     assert (found["p_value"] < 0.05).mean() == pytest.approx(0.05, abs=0.02)
 
 
 # --- tables in, tables out ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("by", [[], "fold", ["fold", "region"]])
-def test_folds_are_tested_alone(by):
-    table = scored(seed=7, blocks=3).with_columns(region=pl.col("fold") % 2)
-    table = table if by else table.filter(fold=0)
-    found = pr.delong(table, **ASKED, by=by, fold=None)
-    blocks = [by] if isinstance(by, str) else by
-    assert found.columns == [*blocks, "model_a", "model_b", *NUMBERS, "note"]
-    parts = table.partition_by(blocks, maintain_order=True) if blocks else [table]
-    alone = pl.concat(pr.delong(part, **ASKED, fold=None) for part in parts)
-    assert_frame_equal(found.drop(blocks), alone, rel_tol=1e-9)
-    lazy = pr.delong(table.lazy(), **ASKED, by=by, fold=None)
-    assert isinstance(lazy, pl.LazyFrame)
-    assert_frame_equal(lazy.collect(), found, rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("p_values", [[0.04], [0.01, 0.04, 0.03], [0.5, 0.5, 0.5], [0.02, 0.02]])
@@ -172,17 +165,17 @@ def test_holm_is_its_definition(p_values):
 REFUSED = {
     "twice": (
         pl.concat([TABLE, TABLE.head(2)]),
-        "2 cases are there twice for a model: fold=0, id=0",
+        "2 cases are there twice for a model: id=0",
     ),
     "lacking": (
         TABLE.slice(5),
-        "5 cases lack a score by some model: fold=0, id=0; fold=0, id=1; fold=0, id=2 and 2 more",
+        "5 cases lack a score by some model: id=0; id=1; id=2 and 2 more",
     ),
     "truth": (
         TABLE.with_columns(
             truth=pl.col("truth") ^ ((pl.col("id") == 7) & (pl.col("model") == "B"))
         ),
-        "1 cases have a truth that differs by model: fold=0, id=7",
+        "1 cases have a truth that differs by model: id=7",
     ),
     "no case": (
         TABLE.with_columns(id=pl.when(pl.col("id") > 3).then("id")),
@@ -196,7 +189,7 @@ REFUSED = {
 @pytest.mark.parametrize(("table", "message"), REFUSED.values(), ids=REFUSED)
 def test_cases_that_do_not_pair_are_refused(table, message, lazy):
     with pytest.raises(InvalidPredictions, match=message):
-        pr.delong(table.lazy() if lazy else table, **ASKED)
+        paired_test(table.lazy() if lazy else table, **ASKED)
 
 
 @pytest.mark.parametrize(
@@ -204,11 +197,8 @@ def test_cases_that_do_not_pair_are_refused(table, message, lazy):
     [
         ({"measure": "recall"}, "allowed are 'auc'"),
         ({"measure": "iauprec"}, "over is None"),
-        ({"measure": "auprec", "prior": [0.1, 0.2]}, "one prior"),
         ({"level": 1}, "0 < level < 1"),
         ({"model": None}, "nothing tells the models apart"),
-        ({"model": "model", "by": "model"}, "by has 'model'"),
-        ({"case": "id", "by": "id"}, "by has 'id'"),
         ({"model": "truth"}, "'truth' is truth and model"),
         ({"model": "block"}, "no column"),
     ],
@@ -223,32 +213,30 @@ def test_models_are_compared_on_the_same_cases():
     unnamed = TABLE.rename({"id": "number"})
     for asked in ({}, {"case": None}):
         with pytest.raises(InvalidArgument, match=r"(?s)which rows are the same case.*case='id'"):
-            pr.delong(unnamed, **ASKED, **asked)
+            paired_test(unnamed, **ASKED, **asked)
     others = TABLE.filter((pl.col("model") != "A") | (pl.col("id") != TABLE["id"][0]))
     with pytest.raises(InvalidPredictions, match=r"(?s)lack a score by some model.*nulls='drop'"):
-        pr.delong(others, **ASKED)
+        paired_test(others, **ASKED)
 
 
 def test_one_model_is_none_to_compare():
     with pytest.raises(InvalidArgument, match="needs two"):
-        pr.delong(of("A"), **ASKED)
+        paired_test(of("A"), **ASKED)
 
 
-@pytest.mark.parametrize("by", [None, "fold"])
 @pytest.mark.parametrize("wide", [True, False])
-def test_of_lost_scores_those_cases_are_compared_that_all_models_have(wide, by):
-    table = scored(blocks=2 if by else 1)
-    lost = (pl.col("id") % 20 == 3) & (pl.col("model") == "B") & (pl.col("fold") == 0)
+def test_of_lost_scores_those_cases_are_compared_that_all_models_have(wide):
+    table = scored()
+    lost = (pl.col("id") % 20 == 3) & (pl.col("model") == "B")
     given = table.with_columns(score=pl.when(~lost).then("score"))
-    kept = table.filter((pl.col("id") % 20 != 3) | (pl.col("fold") != 0))
-    asked = ASKED | {"fold": None, "case": "id"} | ({"by": by} if by else {})
+    kept = table.filter(pl.col("id") % 20 != 3)
+    asked = ASKED | {"case": "id"}
     if wide:
         wider = {"index": ["fold", "id", "truth"], "aggregate_function": "first"}
         given, kept = (one.pivot("model", **wider) for one in (given, kept))
         asked |= {"score": ["A", "B", "C"]}
     with pytest.raises(InvalidPredictions, match="3 null scores"):
-        pr.delong(given, **asked)
-    found = pr.delong(given, **asked, nulls="drop")
-    assert_frame_equal(found.drop("note"), pr.delong(kept, **asked).drop("note"))
-    cases = "3 of 120" if by else "3 of 60"
-    assert found["note"].str.contains(f"{cases} cases were left out of all models").all()
+        paired_test(given, **asked)
+    found = pr.compare(given, "auc", **asked, fold=None, nulls="drop")
+    assert_frame_equal(found.pairs, paired_test(kept, **asked))
+    assert "3 of 60 cases were left out of all models" in " ".join(found.warnings)

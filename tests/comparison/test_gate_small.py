@@ -34,7 +34,8 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure, positiv
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(2, cases)) + better * (np.arange(cases) < positives)
     rows = table(scores, positives)
-    pairs = paired_test(rows, truth="truth", score="score", measure=measure, over=OVER, prior=PRIOR)
+    at = {"auc": {}, "auprec": {"prior": PRIOR}, "iauprec": {"over": OVER}}[measure]
+    pairs = paired_test(rows, measure, truth="truth", score="score", **at)
     a, b = (SCRIPT["measured"](own[None], positives, measure) for own in scores)
     moved = tuple(own - other for own, other in zip(a.influence, b.influence, strict=True))
     assert a.estimate - b.estimate == pytest.approx(pairs["difference"].item(), abs=1e-5)
@@ -42,7 +43,7 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure, positiv
     assert error == pytest.approx(pairs["std_error"].item(), rel=1e-4)
     # The verdicts turn where the limits of the package lie.
     cases = read_cases(pr.cases(rows, truth="truth", score="score"))
-    evidence = of_test_set(cases.only, [single_measure(measure, PRIOR, OVER)])
+    evidence = of_test_set(cases.scored, [single_measure(measure, PRIOR, OVER)])
     ends = difference_limits(evidence, (0, 1), 0.95, measure)
     for side, (limit, sign) in enumerate(zip(ends, (1, -1), strict=True)):
         if abs(limit) >= 1:

@@ -51,13 +51,11 @@ COSTS = {"measure": "expected_cost", "tuning": TUNING, "over": OVER, "cost_fn": 
 
 # What is asked of each function, with the least that it needs.
 MODES = {
-    "evaluate, logit": (pr.evaluate, ONE, NAMES | {"intervals": "logit", "over": OVER}),
-    "evaluate, wald, losses": (
-        pr.evaluate, ONE, NAMES | {"intervals": "wald", "measures": ["brier"], "priors": 0.2},
+    "evaluate, intervals": (pr.evaluate, ONE, NAMES | {"intervals": True, "over": OVER}),
+    "evaluate, losses": (
+        pr.evaluate, ONE, NAMES | {"intervals": True, "measures": ["brier"], "priors": 0.2},
     ),
     "evaluate": (pr.evaluate, ONE, NAMES | {"over": OVER}),
-    "intervals": (pr.intervals, CURVES, {"over": OVER}),
-    "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
     "compare, folds": (pr.compare, FOLDS, ON_FOLDS | {"measure": "auprec", "prior": 0.2}),
     "choose, one test set": (pr.choose, ONE, NAMES | {"over": OVER}),
@@ -73,7 +71,7 @@ MODES = {
     "apply_thresholds": (
         pr.apply_thresholds, ONE,
         {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True,
-         "intervals": "exact"},
+         "intervals": True},
     ),
     "apply_thresholds, no intervals": (
         pr.apply_thresholds, ONE,
@@ -91,18 +89,18 @@ MODES = {
     "mean_curve, t": (pr.mean_curve, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
     "expected_cost": (
         pr.expected_cost, ONE,
-        {"truth": "y", "score": "p", "model": "m", "over": 0.4, "intervals": "logit"},
+        {"truth": "y", "score": "p", "model": "m", "over": 0.4, "intervals": True},
     ),
     "decision_curve": (
         pr.decision_curve, ONE,
         {"truth": "y", "score": "p", "model": "m", "thresholds": 9, "priors": 0.2,
-         "intervals": "pointwise"},
+         "intervals": True},
     ),
 }  # fmt: skip
 # Another value of each option.
 OTHER = {
-    "priors": 0.3, "prior": 0.3, "over": (0.2, 0.4), "interpolation": "hull", "intervals": "wald",
-    "level": 0.8, "measures": ["auc"], "measure": "auc", "method": "wald", "draws": 150, "seed": 3,
+    "priors": 0.3, "prior": 0.3, "over": (0.2, 0.4), "interpolation": "hull", "intervals": False,
+    "level": 0.8, "measures": ["auc"], "measure": "auc", "draws": 150, "seed": 3,
     "target": "trained",
     "tuning": TUNING,
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
@@ -115,15 +113,11 @@ OTHER = {
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
 OTHER_OF = {
-    ("evaluate, wald, losses", "intervals"): "logit",
+    ("evaluate", "intervals"): True, ("apply_thresholds, no intervals", "intervals"): True,
     ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
     ("mean_curve", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, an estimate", "measure"): "brier",
-    ("decision_curve", "intervals"): "simultaneous",
-    ("expected_cost", "intervals"): None,
-    # A limit that positives not seen set, where clusters are few.
-    ("apply_thresholds", "intervals"): None,
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
 }  # fmt: skip
@@ -132,7 +126,7 @@ ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "progress"}
 # These divide rows of which none is divided here, or drop rows of which none is lacking.
 ELSEWHERE |= {"time", "nulls"}
 # What has no bearing on the numbers of modes, as documented.
-OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
+OF_LOSSES = {"evaluate, losses", "compare, one test set", "choose, losses",
              "gate, one test set", }  # fmt: skip
 CORRECTED = {
     "compare, folds", "choose, folds", "gate, folds", "mean_curve, t", "choose, costs of folds",
@@ -148,7 +142,7 @@ NO_BEARING = {
     | {mode for mode in MODES if mode.startswith("operating_points")},
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY),
     # What is asked for beside is not over a range.
-    "over": {"evaluate, wald, losses"},
+    "over": {"evaluate, losses"},
     # It is compared with the cases, for a note.
     "tuning": {"apply_thresholds", "apply_thresholds, no intervals"},
     # Numbers without limits.

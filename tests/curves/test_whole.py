@@ -59,7 +59,6 @@ FUNCTIONS = {
     "expected_cost": ("cost_fixed", lambda curves: pr.expected_cost(curves, over=0.1, cost=0.5)),
     "hull": ("tpr", pr.hull),
     "iauprec": ("estimate", lambda curves: pr.iauprec(curves, (0.05, 0.2))),
-    "intervals": ("estimate", pr.intervals),
     "mean_curve": ("tpr", lambda curves: pr.mean_curve(with_model(curves), "model", 5)),
     "operating_points": ("threshold", pr.operating_points),
     "probabilities": (

@@ -65,11 +65,11 @@ def test_each_key_has_the_point_at_its_own_estimate(rule):
 
 def test_the_interval_goes_on_to_what_the_points_do():
     points = pr.operating_points(CURVES, "cost", priors=estimates())
-    carried = pr.apply_thresholds(TEST, points, **NAMES, intervals="exact")
-    given = pr.apply_thresholds(TEST, points, **NAMES, intervals="exact", priors=estimates())
+    carried = pr.apply_thresholds(TEST, points, **NAMES, intervals=True)
+    given = pr.apply_thresholds(TEST, points, **NAMES, intervals=True, priors=estimates())
     assert_same_numbers(carried, given)
     known = pr.apply_thresholds(
-        TEST, points.drop("prior_lower", "prior_upper"), **NAMES, intervals="exact"
+        TEST, points.drop("prior_lower", "prior_upper"), **NAMES, intervals=True
     )
     assert (carried["precision_lower"] < known["precision_lower"]).all()
     assert (carried["precision_upper"] >= known["precision_upper"]).all()
@@ -106,7 +106,7 @@ def test_what_has_no_estimate_has_no_point_and_a_note():
     ]  # fmt: skip
     unsure = estimates(lower=[None, 0.2], upper=[None, 0.35])
     applied = pr.apply_thresholds(
-        TEST, pr.operating_points(CURVES, "cost", priors=unsure), **NAMES, intervals="exact"
+        TEST, pr.operating_points(CURVES, "cost", priors=unsure), **NAMES, intervals=True
     )
     assert applied["precision_lower"].is_null().to_list() == [True, False]
     assert applied["note"][0] == "the estimated prior has no interval: none at it"
@@ -181,7 +181,7 @@ def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
         TEST, **COLUMNS, case="case", over=ONE, measure="expected_cost", tuning=TUNING, **costs
     )
     points = pr.operating_points(CURVES, "cost", over=ONE, **costs)
-    applied = pr.apply_thresholds(TEST, points, **NAMES, priors=ONE, intervals="exact", **costs)
+    applied = pr.apply_thresholds(TEST, points, **NAMES, priors=ONE, intervals=True, **costs)
     models = choice.models.sort("model")
     limits = ["cost_lower", "cost_upper", "level"]
     assert_frame_equal(models.select(limits), applied.select(limits))
@@ -194,7 +194,7 @@ def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
     test = TEST.filter(model="A").drop("model")
     page = pr.report(test, **COLUMNS, over=ONE, recall=0.8, path=tmp_path / "page.html")
     text = " ".join(re.sub(r"<[^>]+>", "", page.read_text()).replace("\N{NBSP}", " ").split())
-    areas = pr.evaluate(test, **COLUMNS, priors=[0.05, 0.2], measures="auprec", intervals="logit")
+    areas = pr.evaluate(test, **COLUMNS, priors=[0.05, 0.2], measures="auprec", intervals=True)
     low, high = areas["lower"].min(), areas["upper"].max()
     assert f"(margin of error: {low:.3f} to {high:.3f})" in text
     assert "at 5 to 20 % positives" in text

@@ -656,7 +656,7 @@ def test_no_lower_threshold_is_better_than_that_of_a_capacity(prior, share, kept
 def test_points_that_were_judged_or_cost_least_are_points():
     names = {"truth": "truth", "score": "score"}
     costs = pr.expected_cost(pr.curve(REFERENCE, **names), over=(0.06, 0.15), cost=0.5)
-    judged = pr.apply_thresholds(cases(2, 1_000, 0.1), POINTS, **names, intervals="exact")
+    judged = pr.apply_thresholds(cases(2, 1_000, 0.1), POINTS, **names, intervals=True)
     for points, threshold in ((costs, costs["threshold"].item()), (judged, POINTS["threshold"][0])):
         found = monitored(days([0.1]), points=points)
         assert_frame_equal(found.table, monitored(days([0.1]), points=threshold).table)

@@ -36,8 +36,8 @@ def test_each_key_at_its_own_estimate():
 
 
 def test_limits_reach_to_those_at_the_ends_of_the_interval():
-    row = auprec(estimates(), intervals="logit").row(0, named=True)
-    low, high = (at(prior, "A", intervals="logit") for prior in (0.05, 0.2))
+    row = auprec(estimates(), intervals=True).row(0, named=True)
+    low, high = (at(prior, "A", intervals=True) for prior in (0.05, 0.2))
     assert row["lower"] == pytest.approx(low["lower"], abs=1e-12)
     assert row["upper"] == pytest.approx(high["upper"], abs=1e-12)
     assert row["std_error"] is None
@@ -46,7 +46,7 @@ def test_limits_reach_to_those_at_the_ends_of_the_interval():
 @pytest.mark.long
 @pytest.mark.slow
 def test_other_measures_and_the_order_of_rows_stay():
-    arguments = NAMES | {"intervals": "logit", "over": (0.1, 0.2)}
+    arguments = NAMES | {"intervals": True, "over": (0.1, 0.2)}
     found = pr.evaluate(CASES, **arguments, priors=estimates())
     plain = pr.evaluate(CASES, **arguments, priors=0.1)
     assert found.schema == plain.schema
@@ -61,22 +61,22 @@ def test_other_measures_and_the_order_of_rows_stay():
 
 def test_what_was_not_estimated_is_said():
     some = estimates(prior=[0.1, None, 0.0]).filter(pl.col("model") != "A")
-    found = auprec(some, intervals="logit")
+    found = auprec(some, intervals=True)
     assert found["estimate"].to_list() == [None] * 3
     assert found["note"].to_list() == [
         "the prior was not estimated", "the prior was not estimated",
         "the estimated prior is 0 or 1",
     ]  # fmt: skip
-    unsure = auprec(estimates(lower=[None] * 3, upper=[None] * 3), intervals="logit")
+    unsure = auprec(estimates(lower=[None] * 3, upper=[None] * 3), intervals=True)
     assert unsure["estimate"].is_not_null().all()
     assert unsure["lower"].is_null().all()
     assert set(unsure["note"]) == {"the estimated prior has no interval: none at it"}
 
 
 def test_an_interval_that_begins_at_zero():
-    found = auprec(estimates(lower=[0.0, 0.1, 0.2]), intervals="logit").row(0, named=True)
+    found = auprec(estimates(lower=[0.0, 0.1, 0.2]), intervals=True).row(0, named=True)
     assert found["lower"] == 0
-    assert found["upper"] == pytest.approx(at(0.2, "A", intervals="logit")["upper"])
+    assert found["upper"] == pytest.approx(at(0.2, "A", intervals=True)["upper"])
 
 
 def test_keys_that_no_role_names():
@@ -101,7 +101,7 @@ def test_coverage_with_50_reference_positives():
     columns = {"truth": "truth", "score": "score", "by": "run"}
     # The reference is the test table itself: the harder case.
     found = pr.estimate_prior(test, use, **columns, method="confusion")
-    measures = pr.evaluate(test, **columns, priors=found, intervals="logit", measures="auprec")
+    measures = pr.evaluate(test, **columns, priors=found, intervals=True, measures="auprec")
     many = rng.normal(size=400_000) + distance * (np.arange(400_000) % 2)
     large = pr.curve({"truth": np.arange(400_000) % 2, "score": many}, truth="truth", score="score")
     expected = pr.auprec(large, prior)["estimate"].item()

@@ -51,14 +51,11 @@ IN_ENGINE = {
     "evaluate, dropping": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, nulls="drop"),
 }
 IN_ARRAYS = {
-    "intervals": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
-        pr.intervals, priors=0.1, interpolation="step"
+    "evaluate, intervals": lambda frame, **by: pr.evaluate(
+        frame, **NAMES, **by, over=(0.05, 0.2), intervals=True
     ),
-    "evaluate, logit": lambda frame, **by: pr.evaluate(
-        frame, **NAMES, **by, over=(0.05, 0.2), intervals="logit"
-    ),
-    "evaluate, wald": lambda frame, **by: pr.evaluate(
-        frame, **NAMES, **by, over=pr.beta(2, 18), interpolation="linear", intervals="wald"
+    "evaluate, intervals at a belief": lambda frame, **by: pr.evaluate(
+        frame, **NAMES, **by, over=pr.beta(2, 18), interpolation="linear", intervals=True
     ),
     "hull": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.hull),
     "surface of hull": lambda frame, **by: (
@@ -497,15 +494,14 @@ def balances() -> pl.DataFrame:
     "asked",
     [
         {},
-        {"measures": ["auc", "auprec", "brier"], "intervals": "logit"},
+        {"measures": ["auc", "auprec", "brier"], "intervals": True},
         {"interpolation": "hull"},
         {"memory": "1GB"},
         {"lazy": True},
         {"warehouse": True},
         {"warehouse": True, "interpolation": "hull"},
-        {"warehouse": True, "intervals": "logit"},
+        {"warehouse": True, "intervals": True},
         {"function": "auprec"},
-        {"function": "intervals"},
     ],
     ids=str,
 )

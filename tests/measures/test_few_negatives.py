@@ -54,7 +54,7 @@ WAYS = {
     "lazy frame": lambda roles: pr.evaluate(TABLE.lazy(), **roles, **ASKED).collect(),
     "on disk": lambda roles: pr.evaluate(TABLE, **roles, **ASKED, memory=30_000),
     "hull": lambda roles: pr.evaluate(TABLE, **roles, **ASKED, interpolation="hull"),
-    "limits": lambda roles: pr.evaluate(TABLE, **roles, **ASKED, intervals="logit"),
+    "limits": lambda roles: pr.evaluate(TABLE, **roles, **ASKED, intervals=True),
     "curve": lambda roles: of_curves(pr.curve(TABLE, **roles)),
     "lazy curve": lambda roles: of_curves(pr.curve(TABLE.lazy(), **roles)),
     "hull of curve": lambda roles: of_curves(pr.hull(pr.curve(TABLE, **roles))),

@@ -153,7 +153,7 @@ def test_the_equal_error_needs_no_range():
         pr.evaluate(table, **NAMES, measures="equal_error"),
         pr.evaluate(table, **NAMES, measures="equal_error", over=(0.05, 0.2)),
         pr.evaluate(table, **NAMES, measures=["equal_error", "iauprec"], over=pr.beta(2, 18)),
-        pr.intervals(pr.curve(table, **NAMES), measures="equal_error"),
+        pr.evaluate(table, **NAMES, measures="equal_error", intervals=True),
     ):
         (estimate,) = found.filter(measure="equal_error")["estimate"]
         assert estimate == pytest.approx(expected, abs=1e-12)

@@ -56,28 +56,27 @@ FUNCTIONS = {
     "evaluate": (
         pr.evaluate,
         BASE,
-        {"measures": ["auc", "brier"], "priors": [0.1], "intervals": "logit"},
+        {"measures": ["auc", "brier"], "priors": [0.1], "intervals": True},
     ),
     "check": (pr.check, BASE, {}),
     "calibration": (pr.calibration, BASE, {}),
-    "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": "exact"}),
+    "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": True}),
     "operating_points": (
         pr.operating_points,
         BASE,
         {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
     ),
-    "expected_cost": (pr.expected_cost, BASE, {"over": 0.4, "intervals": "logit"}),
+    "expected_cost": (pr.expected_cost, BASE, {"over": 0.4, "intervals": True}),
     "decision_curve": (
         pr.decision_curve,
         BASE,
-        {"thresholds": [0.2, 0.5], "priors": 0.1, "intervals": "pointwise"},
+        {"thresholds": [0.2, 0.5], "priors": 0.1, "intervals": True},
     ),
     "probabilities": (
         pr.probabilities,
         {"score": "p", "model": "m", "fold": "f", "by": "place"},
         {"curve": KEYED, "priors": 0.1},
     ),
-    "delong": (pr.delong, PAIRED, {}),
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
@@ -105,7 +104,6 @@ OTHER = {
     "count": "w", "weight": "w", "by": "place", "score_prior": 0.2, "test_train_ratio": 0.25,
 }  # fmt: skip
 OTHER_OF = {
-    ("delong", "model"): "f",
     ("report", "model"): "place", ("report", "fold"): "place", ("report", "case"): "number",
     ("compare", "model"): "f",
     ("choose", "model"): "f",

@@ -29,7 +29,7 @@ TWO = {"truth": "truth", "score": ["a", "b"], "cluster": "who"}
 FOLDS = {"fold": "f", "case": "at"}
 POINTS = pr.operating_points(TUNING, "recall", target=0.8, truth="truth", score="a")
 CALLS = {
-    "evaluate": lambda table: pr.evaluate(table, **ONE, intervals="logit"),
+    "evaluate": lambda table: pr.evaluate(table, **ONE, intervals=True),
     "compare": lambda table: pr.compare(table, "auc", **TWO),
     "compare of folds": lambda table: pr.compare(table, "auc", **TWO, **FOLDS),
     "choose": lambda table: pr.choose(table, over=(0.1, 0.3), **TWO),
@@ -45,13 +45,9 @@ CALLS = {
     "operating_points": lambda table: pr.operating_points(
         table, "recall", target=0.8, confidence=0.9, **ONE
     ),
-    "apply_thresholds": lambda table: pr.apply_thresholds(table, POINTS, intervals="exact", **ONE),
-    "expected_cost": lambda table: pr.expected_cost(
-        table, over=(0.1, 0.3), intervals="logit", **ONE
-    ),
-    "decision_curve": lambda table: pr.decision_curve(
-        table, priors=0.1, intervals="pointwise", **ONE
-    ),
+    "apply_thresholds": lambda table: pr.apply_thresholds(table, POINTS, intervals=True, **ONE),
+    "expected_cost": lambda table: pr.expected_cost(table, over=(0.1, 0.3), intervals=True, **ONE),
+    "decision_curve": lambda table: pr.decision_curve(table, priors=0.1, intervals=True, **ONE),
     "monitor": lambda table: pr.monitor(table, IN_USE, points=POINTS, time="day", **ONE),
 }
 

@@ -44,8 +44,7 @@ def notes(table):
 
 CALLS = {
     "check": lambda table: notes(pr.check(table, **MODELS)),
-    "evaluate": lambda table: notes(pr.evaluate(table, **MODELS, intervals="logit")),
-    "delong": lambda table: notes(pr.delong(table, **NAMES, case="row")),
+    "evaluate": lambda table: notes(pr.evaluate(table, **MODELS, intervals=True)),
     "compare": lambda table: pr.compare(
         table, "auc", target="trained", case="row", **NAMES
     ).warnings,
@@ -55,7 +54,7 @@ CALLS = {
     "choose, cost": lambda table: pr.choose(table, **NAMES, case="row", **EXPECTED_COST).warnings,
     "report": partial(reported, case="row"),
     "apply_thresholds": lambda table: notes(
-        pr.apply_thresholds(table, POINTS, **MODELS, intervals="exact")
+        pr.apply_thresholds(table, POINTS, **MODELS, intervals=True)
     ),
     "calibration": lambda table: notes(pr.calibration(table, **MODELS).table),
     "estimate_prior": lambda table: notes(
@@ -96,7 +95,7 @@ def test_rows_that_share_a_patient_are_said_by_what_says_how_sure(call, tmp_path
 )
 def test_columns_are_known_by_their_names_and_many_values(column, values, is_said):
     table = A.drop("patient", "model").with_columns(pl.Series(column, list(values)))
-    (note,) = pr.evaluate(table, **NAMES, fold=None, measures="auc", intervals="logit")["note"]
+    (note,) = pr.evaluate(table, **NAMES, fold=None, measures="auc", intervals=True)["note"]
     said = f"rows with the same {column!r} are not independent (60 values on 240 rows)"
     assert (note is not None and note.startswith(said)) == is_said
 
@@ -107,9 +106,9 @@ def test_a_patient_may_be_in_several_folds_and_repeats():
     table = A.with_columns(fold=place % 2, repeat=place // 2)
     keys = ["repeat", "fold"]
     for by in ([], "fold", keys):
-        found = pr.evaluate(table, **NAMES, by=by, measures="auc", intervals="logit")
+        found = pr.evaluate(table, **NAMES, by=by, measures="auc", intervals=True)
         assert notes(found) == []
-    (note,) = notes(pr.evaluate(table.drop(keys), **NAMES, measures="auc", intervals="logit"))
+    (note,) = notes(pr.evaluate(table.drop(keys), **NAMES, measures="auc", intervals=True))
     assert note.startswith(SAID)
 
 
@@ -120,7 +119,7 @@ def test_of_many_rows_values_are_counted_roughly(are_scattered):
                       "truth": np.arange(60_000) % 5 == 0, "score": RNG.random(60_000)})
         for name in "AB"
     ).sample(fraction=1, shuffle=are_scattered, seed=3)  # fmt: skip
-    asked = {**MODELS, "measures": "auc", "intervals": "wald"}
+    asked = {**MODELS, "measures": "auc", "intervals": True}
     (note,) = set(notes(pr.evaluate(table, **asked)))
     assert note.startswith("rows with the same 'user' are not independent (about ")
     values, rows = note.partition("about ")[2].partition(" rows")[0].split(" values on ")
@@ -132,14 +131,14 @@ def test_of_many_rows_values_are_counted_roughly(are_scattered):
 def test_the_key_and_the_cluster_are_not_doubted():
     asked = {**NAMES, "measures": "auc"}
     few = A.filter(pl.col("patient") < 12).with_columns(truth=pl.col("row") % 2 == 0)
-    own = pr.evaluate(few, **asked, by="patient", intervals="wald")
+    own = pr.evaluate(few, **asked, by="patient", intervals=True)
     assert not [one for one in notes(own) if "independent" in one]
-    assert notes(pr.evaluate(A, **asked, cluster="patient", intervals="logit")) == []
+    assert notes(pr.evaluate(A, **asked, cluster="patient", intervals=True)) == []
     assert notes(pr.evaluate(A, **asked)) == []
 
 
 def test_rows_of_a_plan_are_doubted_as_those_of_a_frame():
-    asked = {**NAMES, "measures": "auc", "intervals": "logit"}
+    asked = {**NAMES, "measures": "auc", "intervals": True}
     found = notes(pr.evaluate(A.lazy(), **asked).collect())
     assert found == notes(pr.evaluate(A, **asked)) != []
 
@@ -149,10 +148,12 @@ def test_scores_of_several_models_are_one_row_per_case():
         "model", index=["row", "patient", "truth"], values="score", aggregate_function="first"
     )
     named = {"truth": "truth", "score": ["A", "B"]}
-    for found in (pr.evaluate(wide, **named, intervals="logit"), pr.delong(wide, **named)):
-        assert all(SAID in note for note in notes(found))
-        assert notes(found)
-    assert notes(pr.delong(wide.unique("patient"), **named)) == []
+    found = notes(pr.evaluate(wide, **named, intervals=True))
+    assert found
+    assert all(SAID in note for note in found)
+    said = SAID.replace("rows", "Rows", 1)
+    assert said in str(pr.compare(wide, "auc", **named).warnings)
+    assert said not in str(pr.compare(wide.unique("patient"), "auc", **named).warnings)
 
 
 def test_the_data_of_the_package_are_not_doubted():
@@ -161,7 +162,7 @@ def test_the_data_of_the_package_are_not_doubted():
         pr.datasets.sonar_predictions(),
         pr.datasets.ionosphere_predictions(),
     ):
-        found = pr.evaluate(table, **NAMES, measures="auc", intervals="logit")
+        found = pr.evaluate(table, **NAMES, measures="auc", intervals=True)
         assert not [one for one in notes(found) if "independent" in one]
 
 
@@ -207,10 +208,9 @@ def test_the_audit_of_files_says_it_too(tmp_path, monkeypatch):
     assert SAID in str(told)
 
 
-@pytest.mark.parametrize("call", ["delong", "compare", "gate", "choose"])
+@pytest.mark.parametrize("call", ["compare", "gate", "choose"])
 def test_a_patient_named_as_the_case_is_refused_with_clusters_as_a_way_out(call):
     calls = {
-        "delong": partial(pr.delong, case="patient", **NAMES),
         "compare": partial(
             pr.compare, measure="auc", target="trained", case="patient", **NAMES
         ),

@@ -41,7 +41,7 @@ KEYS = {str(kind): K.cast(kind) for kind in [pl.Boolean, *NUMBERS]} | {
 FUNCTIONS = {
     "evaluate": lambda frame: pr.evaluate(frame, **NAMES, by="key", over=(0.05, 0.2)),
     "on hulls": lambda frame: pr.evaluate(frame, **NAMES, by="key", interpolation="hull"),
-    "intervals": lambda frame: pr.evaluate(frame, **NAMES, by="key", intervals="logit"),
+    "intervals": lambda frame: pr.evaluate(frame, **NAMES, by="key", intervals=True),
     "surface": lambda frame: curve(frame).pipe(pr.surface, ["observed", 0.1]),
     "achievable": lambda frame: curve(frame).pipe(pr.achievable, 0.1, 5),
     "cost curve": lambda frame: curve(frame).pipe(pr.cost_curve, 5),
@@ -105,14 +105,14 @@ MODELS = pl.DataFrame(
 ALONE = FUNCTIONS | {
     "out of core": lambda frame: pr.evaluate(frame, **NAMES, by="key", memory="1GB"),
     "areas": lambda frame: curve(frame).pipe(pr.auc),
-    "limits": lambda frame: curve(frame).pipe(pr.intervals, measures="auc"),
+    "limits": lambda frame: pr.evaluate(frame, **NAMES, by="key", measures="auc", intervals=True),
     "hull": lambda frame: curve(frame).pipe(pr.hull),
     "expected cost": lambda frame: curve(frame).pipe(pr.expected_cost, over=(0.1, 0.3), cost=0.8),
     "limits of costs": lambda frame: pr.expected_cost(
-        frame, **NAMES, by="key", over=(0.1, 0.3), intervals="logit"
+        frame, **NAMES, by="key", over=(0.1, 0.3), intervals=True
     ),
     "limits on hulls": lambda frame: pr.evaluate(
-        frame, **NAMES, by="key", measures="refinement_loss", intervals="logit"
+        frame, **NAMES, by="key", measures="refinement_loss", intervals=True
     ),
     "at estimated priors": lambda frame: curve(frame).pipe(
         pr.operating_points, "cost", priors=pr.estimate_prior(frame, frame, **NAMES, by="key")
@@ -124,10 +124,10 @@ ALONE = FUNCTIONS | {
         pr.monitor(frame, frame, **NAMES, by="key", time="day", points=0.5).table
     ),
     "limits of cost": lambda frame: pr.expected_cost(
-        frame, **NAMES, by="key", over=(0.3, 0.4), intervals="logit"
+        frame, **NAMES, by="key", over=(0.3, 0.4), intervals=True
     ),
     "hulls": lambda frame: pr.evaluate(
-        frame, **NAMES, by="key", priors=0.4, measures="refinement_loss", intervals="logit"
+        frame, **NAMES, by="key", priors=0.4, measures="refinement_loss", intervals=True
     ),
 }
 BESIDE = {

@@ -25,7 +25,7 @@ OF_ONE = {
     "operating_points": {}, "calibration": {}, "decision_curve": {},
 }  # fmt: skip
 OF_MODELS = {
-    "choose": {"over": (0.05, 0.2)}, "compare": {"measure": "auc"}, "delong": {},
+    "choose": {"over": (0.05, 0.2)}, "compare": {"measure": "auc"},
     "gate": {"champion": "a", "challenger": "b", "measure": "auc"},
 }  # fmt: skip
 
@@ -86,9 +86,12 @@ def test_arrays_by_the_names_of_scikit_learn_are_told_to_be_columns(given):
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_scores_of_several_models_are_told_to_be_columns():
-    right = pr.delong({"truth": Y, "a": A, "b": B}, truth="truth", score=["a", "b"])
-    for call in (lambda: pr.delong(Y, A, B), lambda: pr.delong(Y, {"a": A, "b": B})):
-        assert_frame_equal(advised(call, y=Y, p_a=A, p_b=B)(), right)
+    right = pr.choose(
+        {"truth": Y, "a": A, "b": B}, truth="truth", score=["a", "b"], over=(0.1, 0.2)
+    )
+    for call in (lambda: pr.choose(Y, A, B), lambda: pr.choose(Y, {"a": A, "b": B})):
+        found = advised(call, y=Y, p_a=A, p_b=B)(over=(0.1, 0.2))
+        assert_frame_equal(found.models, right.models)
 
 
 @pytest.mark.parametrize(

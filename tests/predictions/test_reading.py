@@ -144,8 +144,8 @@ OF_PREDICTIONS = {
     "evaluate, weighted": partial(evaluate, weight="weight"),
     "evaluate, hull": partial(evaluate, interpolation="hull"),
     "evaluate, dropping": partial(evaluate, score="gone", nulls="drop"),
-    "evaluate, logit": partial(evaluate, intervals="logit"),
-    "evaluate, logit, weighted": partial(evaluate, intervals="logit", weight="weight"),
+    "evaluate, intervals": partial(evaluate, intervals=True),
+    "evaluate, intervals, weighted": partial(evaluate, intervals=True, weight="weight"),
     "evaluate, memory": partial(evaluate, memory="1GB"),
     "evaluate, memory, dropping": partial(evaluate, memory="1GB", score="gone", nulls="drop"),
     "evaluate, parts": partial(evaluate, memory=100 * 24),
@@ -157,7 +157,6 @@ OF_PREDICTIONS = {
     "iauprec": of_curve(pr.iauprec, OVER),
     "sens": of_curve(pr.sens, OVER),
     "accsens": of_curve(pr.accsens, OVER),
-    "intervals": of_curve(pr.intervals),
     "hull": of_curve(pr.hull),
     "achievable": of_curve(pr.achievable, 0.1, recall=5),
     "surface": of_curve(pr.surface, ["observed", 0.1]),
@@ -180,7 +179,6 @@ OF_PREDICTIONS = {
     "apply_thresholds": lambda frame: pr.apply_thresholds(
         frame, points(np.random.default_rng(1)), **NAMES
     ),
-    "delong": lambda frame: pr.delong(frame, **NAMES),
     "compare, trained": lambda frame: (
         pr.compare(frame.drop("fold"), "auc", target="trained", case="id", **NAMES).pairs
     ),
@@ -195,7 +193,7 @@ OF_WIDE = {
     "evaluate, dropping": partial(
         pr.evaluate, truth="truth", score=["a", "gone"], weight="weight", nulls="drop"
     ),
-    "evaluate, logit": partial(pr.evaluate, **MODELS, intervals="logit"),
+    "evaluate, intervals": partial(pr.evaluate, **MODELS, intervals=True),
     "evaluate, parts": partial(pr.evaluate, **MODELS, memory=100 * 24),
     "check": lambda frame: pr.check(frame, **MODELS, case="id"),
     "estimate_prior": lambda frame: pr.estimate_prior(
@@ -204,9 +202,8 @@ OF_WIDE = {
     "apply_thresholds": lambda frame: pr.apply_thresholds(
         frame, points(np.random.default_rng(1)), **MODELS
     ),
-    "delong": lambda frame: pr.delong(frame, **MODELS),
-    "delong, rows are cases": lambda frame: pr.delong(
-        frame.drop("id", "fold", "patient"), **MODELS
+    "compare, rows are cases": lambda frame: (
+        pr.compare(frame.drop("id", "fold", "patient"), "auc", **MODELS).pairs
     ),
     "compare, trained": lambda frame: (
         pr.compare(frame.drop("fold"), "auc", target="trained", case="id", **MODELS).pairs
@@ -214,7 +211,6 @@ OF_WIDE = {
 }
 OF_CURVES = {
     "auc": pr.auc,
-    "intervals": pr.intervals,
     "hull": pr.hull,
     "surface": partial(pr.surface, priors=0.1),
     "dominance": pr.dominance,
@@ -334,7 +330,7 @@ AREAS = {
     "evaluate, by": partial(pr.evaluate, **NAMES),
     "evaluate, hull": partial(pr.evaluate, **NAMES, interpolation="hull"),
     "evaluate, weighted": partial(pr.evaluate, **NAMES, weight=pl.lit(0.5)),
-    "evaluate, intervals": partial(pr.evaluate, **NAMES, intervals="logit"),
+    "evaluate, intervals": partial(pr.evaluate, **NAMES, intervals=True),
     "evaluate, dropping": partial(
         pr.evaluate,
         truth="truth",
@@ -396,7 +392,7 @@ def test_measures_joined_with_themselves_are_of_one_reading(engine, small_room, 
 
 REFUSING = {
     "estimate_prior": lambda frame: pr.estimate_prior(frame, TEST, truth="truth", score="gone"),
-    "delong": lambda frame: pr.delong(frame, truth="truth", score="gone"),
+    "compare": lambda frame: pr.compare(frame, "auc", truth="truth", score="gone", fold=None),
     "report": lambda frame: pr.report(
         frame, truth="truth", score="gone", over=OVER, path="page.html"
     ),

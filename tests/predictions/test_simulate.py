@@ -144,7 +144,7 @@ def test_tables_of_a_pilot_have_its_areas_and_correlations(cases):
 def test_areas_vary_as_those_of_samples_do():
     # Of tables of the size of the pilot, as the standard error of the pilot says.
     one = SATELLITE.filter(model="A").sample(400, seed=1)
-    own = pr.evaluate(one, **NAMES, measures="auc", intervals="wald")
+    own = pr.evaluate(one, **NAMES, measures="auc", intervals=True)
     positives, negatives = own.select("positives", "negatives").row(0)
     tables = pr.simulate(one, **NAMES, positives=positives, negatives=negatives, tables=300)
     assert areas(tables)["estimate"].std() == pytest.approx(own["std_error"].item(), rel=0.25)

@@ -70,7 +70,7 @@ def test_every_kind_of_function_takes_files(folder):
 
 
 def test_rows_that_share_a_patient_are_said_of_files_too(folder):
-    found = pr.evaluate("all.parquet", **ROLES, measures="auc", intervals="logit")
+    found = pr.evaluate("all.parquet", **ROLES, measures="auc", intervals=True)
     assert found["note"].str.contains("rows with the same 'patient'").all()
 
 

@@ -127,15 +127,14 @@ def test_a_plan_of_many_priors_has_its_schema_and_needs_no_python():
 
 @pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["logit", "wald"])
 @pytest.mark.parametrize("interpolation", ["exact", "linear", "step"])
-def test_intervals_at_many_priors_are_those_at_a_few(method, interpolation):
-    curve = pr.curve(TABLE, truth="truth", score="score")
+def test_intervals_at_many_priors_are_those_at_a_few(interpolation):
     priors = [*WIDE[::12], "observed"]
-    asked = {"interpolation": interpolation, "method": method, "measures": "auprec"}
-    found = pr.intervals(curve, priors, **asked)
+    asked = {"truth": "truth", "score": "score", "interpolation": interpolation,
+             "measures": "auprec", "intervals": True}  # fmt: skip
+    found = pr.evaluate(TABLE, priors=priors, **asked)
     some = [0, 13, 29, 50]
-    expected = pr.intervals(curve, [priors[i] for i in some], **asked)
+    expected = pr.evaluate(TABLE, priors=[priors[i] for i in some], **asked)
     assert_frame_equal(found[some], expected, abs_tol=1e-9)
 
 
@@ -143,9 +142,9 @@ def test_intervals_at_many_priors_are_those_at_a_few(method, interpolation):
 @pytest.mark.slow
 def test_the_limit_of_a_perfect_score_is_there_at_many_priors():
     table = pl.DataFrame({"truth": [1, 1, 1, 0, 0, 0], "score": [6, 5, 4, 3, 2, 1]})
-    curve = pr.curve(table, truth="truth", score="score")
-    found = pr.intervals(curve, WIDE, measures="auprec")
-    expected = pr.intervals(curve, WIDE[::60], measures="auprec")
+    asked = {"truth": "truth", "score": "score", "measures": "auprec", "intervals": True}
+    found = pr.evaluate(table, priors=WIDE, **asked)
+    expected = pr.evaluate(table, priors=WIDE[::60], **asked)
     assert_frame_equal(found[::60], expected, abs_tol=1e-12)
 
 

@@ -125,12 +125,10 @@ def test_fitted_models_on_one_test_set(tmp_path, level):
         return row["measure"], row["model"]
 
     asked = {"over": OVER, "priors": 0.1, "measures": ["auc", "auprec", "iauprec"]}
-    sure = pr.evaluate(ONE, **NAMES, **asked, **at, intervals="logit")
-    curves = pr.curve(ONE, **NAMES)
+    sure = pr.evaluate(ONE, **NAMES, **asked, **at, intervals=True)
     found.of_table("evaluate", sure, measure)
-    found.of_table("intervals", curves.pipe(pr.intervals, **asked, **at), measure)
     lines = pr.charts.auprec_by_prior(
-        pr.evaluate(ONE, **NAMES, **at, priors=[0.05, 0.1], intervals="logit")
+        pr.evaluate(ONE, **NAMES, **at, priors=[0.05, 0.1], intervals=True)
     ).to_dict()
     band, drawn = lines["layer"][0]["data"]["values"], 0
     for record in band:
@@ -143,9 +141,8 @@ def test_fitted_models_on_one_test_set(tmp_path, level):
         of.of_table("compare", compared.pairs, pair)
         add_pairs_of_chart(of, pr.charts.pairs(compared).to_dict(), level)
         if name == "auc":
-            of.of_table("delong", pr.delong(ONE, **NAMES, **at), pair)
             of.check()
-            assert of.shown_twice() == {PLAIN, ADJUSTED}
+            assert of.shown_twice() == {ADJUSTED}
     choice = pr.choose(ONE, **NAMES, over=OVER, **at)
     found.of_table("choose", choice.models, lambda row: ("iauprec", row["model"]))
     page = Page(pr.report(ONE, **NAMES, **at, over=OVER, path=tmp_path / "one.html"))
@@ -204,7 +201,7 @@ def test_costs_of_models_at_thresholds_from_other_cases(tmp_path):
     choice = pr.choose(HALVES[1], tuning=HALVES[0], measure="expected_cost", **asked)
     points = pr.operating_points(pr.curve(HALVES[0], **NAMES), "cost", over=OVER, **COSTS)
     applied = pr.apply_thresholds(
-        HALVES[1], points, **NAMES, priors=pr.uniform(*OVER).mean, intervals="exact", level=level,
+        HALVES[1], points, **NAMES, priors=pr.uniform(*OVER).mean, intervals=True, level=level,
         **COSTS,
     )  # fmt: skip
     for place, table in (("choose", choice.models), ("apply_thresholds", applied)):

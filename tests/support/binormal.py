@@ -33,10 +33,10 @@ def replications(count: int, positives: int, seed: int) -> pl.DataFrame:
     )
 
 
-def curves(
+def samples(
     count: int, positives: int, negatives: int, auc: float, *, rounded: bool, seed: int
 ) -> pl.DataFrame:
-    """Curves of replications of a sample, one key each.
+    """Replications of a sample, as rows that count cases of one class and score.
 
     Scores are normal, or rounded to five levels. The negatives between two
     positives are drawn as one number, so that they cost nothing.
@@ -53,20 +53,17 @@ def curves(
         drawn = rng.multinomial(negatives, gaps / gaps.sum(axis=1, keepdims=True))
         pos, neg = (np.zeros((count, 2 * positives + 1), np.int64) for _ in range(2))
         pos[:, 1::2], neg[:, ::2] = 1, drawn
-    # The anchors come first.
-    counts = {"pos": pos, "neg": neg, "tp": pos.cumsum(axis=1), "fp": neg.cumsum(axis=1)}
-    columns = {name: np.insert(own, 0, 0, axis=1).ravel() for name, own in counts.items()}
-    replication = np.repeat(np.arange(count), pos.shape[1] + 1)
-    table = pl.DataFrame({"replication": replication, **columns})
-    is_cell = pl.col("pos") + pl.col("neg") > 0
-    return table.filter(is_cell | pl.col("replication").is_first_distinct()).select(
-        "replication",
-        pl.when(is_cell).then(-(pl.col("tp") + pl.col("fp")).cast(pl.Float64)).alias("threshold"),
-        *counts,
-        positives=pl.lit(positives, pl.Int64),
-        negatives=pl.lit(negatives, pl.Int64),
-        tpr=pl.col("tp") / positives,
-        fpr=pl.col("fp") / negatives,
+    places = np.arange(pos.shape[1])
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "replication": np.repeat(np.arange(count), places.size),
+                "truth": np.full(own.size, truth),
+                "score": -np.tile(places, count).astype(float),
+                "count": own.ravel(),
+            }
+        ).filter(pl.col("count") > 0)
+        for truth, own in ((True, pos), (False, neg))
     )
 
 

@@ -73,7 +73,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "explorer": lambda table: pr.charts.explorer(curves(table)),
     "auprec_by_prior": lambda table: pr.charts.auprec_by_prior(measures(table)),
     "auprec_by_prior, intervals": lambda table: pr.charts.auprec_by_prior(
-        measures(table, fold=None, over=None, intervals="logit")
+        measures(table, fold=None, over=None, intervals=True)
     ),
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),

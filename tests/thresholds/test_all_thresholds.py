@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import beta
 
 from polaroc.thresholds import all_thresholds
-from polaroc.thresholds.all_thresholds import limits_of_counts, simultaneous_coverage
+from polaroc.thresholds.all_thresholds import limits_at_all_thresholds, simultaneous_coverage
 
 
 def test_fourier_transforms_give_the_coverage_that_sums_give(monkeypatch):
@@ -34,7 +34,7 @@ def test_coverage_of_order_statistics_by_simulation(n):
 def test_limits_hold_at_once_for_many_cases_too():
     n, runs = 1500, 1000
     counts = np.arange(n + 1)
-    low, high = limits_of_counts(counts, 0.81)
+    low, high = limits_at_all_thresholds(counts, n, 0.9)
     drawn = np.sort(np.random.default_rng(0).random((runs, n)), axis=1)
     held = ((low[1:] <= drawn) & (drawn <= high[:-1])).all(axis=1).mean()
     assert held == pytest.approx(0.9, abs=4 * (0.9 * 0.1 / runs) ** 0.5)

@@ -91,7 +91,7 @@ TABLE = amounts.cases(1)
 FUNCTIONS = {
     "operating_points": lambda **o: pr.operating_points(TABLE, "cost", priors=0.1, **A, **o),
     "expected_cost": lambda **o: pr.expected_cost(TABLE, over=0.1, **A, **o),
-    "apply_thresholds": lambda **o: pr.apply_thresholds(TABLE, 0.5, intervals="exact", **A, **o),
+    "apply_thresholds": lambda **o: pr.apply_thresholds(TABLE, 0.5, intervals=True, **A, **o),
     "choose": lambda **o: pr.choose(
         TABLE, truth="truth", score=["A", "B"], case="id", over=(0.1, 0.2),
         tuning=amounts.cases(2), **o,

@@ -84,7 +84,7 @@ def test_limits_of_rates_count_clusters_and_not_their_rows():
 
     def limits(table, cluster=None):
         found = pr.apply_thresholds(
-            table, at, **NAMES, cluster=cluster, intervals="exact", same_table=True
+            table, at, **NAMES, cluster=cluster, intervals=True, same_table=True
         )
         return found.select(pl.col("^.*_(lower|upper)$"))
 

@@ -27,7 +27,7 @@ def test_a_threshold_in_use_is_judged(points):
 
 def test_each_model_has_its_number_and_its_prior():
     priors = [0.1, 0.5]
-    judged = pr.apply_thresholds(WIDE, {"tree": 0.15}, **NAMES, priors=priors, intervals="exact")
+    judged = pr.apply_thresholds(WIDE, {"tree": 0.15}, **NAMES, priors=priors, intervals=True)
     tree = judged.filter(model="tree")
     assert tree["fpr"].to_list() == pytest.approx([2 / 3, 2 / 3])
     assert tree["precision"].to_list() == pytest.approx([0.1 / (0.1 + 0.9 * 2 / 3), 0.6])

@@ -214,11 +214,11 @@ def test_the_tuning_table_is_refused_unless_meant():
 def test_limits_of_a_threshold_set_on_the_same_cases_say_so(rule, is_set):
     points = pr.operating_points(curve(TWENTY), rule, target=0.3)
     judged = partial(pr.apply_thresholds, TWENTY, points, **NAMES, same_table=True)
-    for note, expected in ((judged(intervals="exact"), is_set), (judged(), False)):
+    for note, expected in ((judged(intervals=True), is_set), (judged(), False)):
         said = note["note"].item() or ""
         assert ("limits leave that out, and may hold less often than they say" in said) == expected
     other = TWENTY.filter(pl.int_range(pl.len()) > 0)
-    assert pr.apply_thresholds(other, points, **NAMES, same_table=True, intervals="exact")[
+    assert pr.apply_thresholds(other, points, **NAMES, same_table=True, intervals=True)[
         "note"
     ].null_count()
 

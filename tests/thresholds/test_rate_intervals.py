@@ -28,7 +28,7 @@ POINTS = pr.curve(TUNING, **NAMES).pipe(pr.operating_points, "threshold", target
 
 
 def judged(test: pl.DataFrame, points: pl.DataFrame = POINTS, **arguments) -> dict:
-    arguments = NAMES | {"intervals": "exact"} | arguments
+    arguments = NAMES | {"intervals": True} | arguments
     return pr.apply_thresholds(test, points, **arguments).row(0, named=True)
 
 
@@ -216,7 +216,7 @@ def test_estimates_go_with_their_keys():
         [estimates(model="A"), estimates(model="B", prior=None, lower=None, upper=None)],
         how="vertical_relaxed",
     )
-    arguments = NAMES | {"priors": both, "intervals": "exact"}
+    arguments = NAMES | {"priors": both, "intervals": True}
     found = pr.apply_thresholds(keyed, points, **arguments)
     lazy = pr.apply_thresholds(keyed.lazy(), points, **arguments)
     assert lazy.collect_schema() == found.schema
@@ -229,8 +229,8 @@ def test_estimates_go_with_their_keys():
 
 
 def test_points_that_were_applied_can_be_applied_again():
-    once = pr.apply_thresholds(TEST, POINTS, **NAMES, intervals="exact", priors=pr.beta(2, 8))
-    again = pr.apply_thresholds(table(20, 20, 8, 32), once, **NAMES, intervals="exact")
+    once = pr.apply_thresholds(TEST, POINTS, **NAMES, intervals=True, priors=pr.beta(2, 8))
+    again = pr.apply_thresholds(table(20, 20, 8, 32), once, **NAMES, intervals=True)
     assert set(again.columns) == set(once.columns)
     assert again["prior_upper"].to_list() == once["prior_upper"].to_list()
 
@@ -238,7 +238,7 @@ def test_points_that_were_applied_can_be_applied_again():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"intervals": "wald"}, "intervals is 'wald'"),
+        ({"intervals": "exact"}, "intervals is 'exact', allowed are True and False"),
         ({"level": 95}, "level is 95, allowed is 0 < level < 1"),
         ({"cost_fn": 0}, "cost_fn is 0"),
         ({"priors": 2}, "prior is 2, allowed is 0 < prior < 1"),
@@ -258,7 +258,7 @@ def test_a_rate_has_limits_from_the_cases_of_its_own_class(label, lazy, points):
         points = pr.operating_points(points, "recall", target=0.5, **NAMES)
         assert 0.1 < points["threshold"].item() < 0.9
     frame = one_class.lazy() if lazy else one_class
-    asked = NAMES | {"intervals": "exact", "rates": FURTHER}
+    asked = NAMES | {"intervals": True, "rates": FURTHER}
     row = pr.apply_thresholds(frame, points, **asked).lazy().collect().row(0, named=True)
     assert row["note"].startswith("no ")
     own = {"tpr": 90, "fnr": 10} if label else {"fpr": 90, "specificity": 10}
@@ -310,7 +310,7 @@ def test_further_rates_are_beside_the_others():
         assert found[f"{name}_lower"] < found[name] < found[f"{name}_upper"]
     plain = judged(table(30, 10, 12, 28), priors=0.1)
     assert plain == {name: found[name] for name in plain}
-    alone = judged(table(30, 10, 12, 28), rates="npv", priors=0.1, intervals=None)
+    alone = judged(table(30, 10, 12, 28), rates="npv", priors=0.1, intervals=False)
     assert alone["npv"] == found["npv"]
     assert "npv_lower" not in alone
 

@@ -32,7 +32,7 @@ def test_standard_errors_are_those_of_two_means(prior):
     table = predictions(1)
     truth = table["truth"].to_numpy()
     found = pr.evaluate(
-        table, **NAMES, priors=prior, measures=MEASURES, intervals="wald", score_prior=0.2
+        table, **NAMES, priors=prior, measures=MEASURES, intervals=True, score_prior=0.2
     )
     errors = dict(found.select("measure", "std_error").iter_rows())
     for name, loss in losses(table, prior, 0.2).items():
@@ -49,7 +49,7 @@ def test_standard_errors_are_those_of_two_means(prior):
 def test_an_observed_score_prior_adds_its_own_error(name):
     table = predictions(2).with_columns(pl.col("score") ** 2)
     own = table["truth"].mean()
-    asked = {**NAMES, "priors": 0.1, "measures": name, "intervals": "logit"}
+    asked = {**NAMES, "priors": 0.1, "measures": name, "intervals": True}
     fixed, observed = (
         pr.evaluate(table, **asked, score_prior=at).row(0, named=True) for at in (own, "observed")
     )
@@ -98,7 +98,7 @@ def test_intervals_hold_the_truth_as_often_as_stated(prior):
     sets = 400
     found = pr.evaluate(
         predictions(3, 100, sets), **NAMES, by="set", priors=prior, measures=MEASURES,
-        intervals="logit", score_prior=0.3,
+        intervals=True, score_prior=0.3,
     )  # fmt: skip
     many = predictions(4, 1_000_000)
     true = {
@@ -139,7 +139,7 @@ def test_what_has_no_interval_says_why():
     table = predictions(5)
     asked = {"priors": [0.1, 0.3], "over": (0.1, 0.2)}
     names = ["auc", "calibration_loss", "refinement_loss", "refinement_loss_range"]
-    found = pr.evaluate(table, **NAMES, **asked, measures=names, intervals="logit")
+    found = pr.evaluate(table, **NAMES, **asked, measures=names, intervals=True)
     assert found["measure"].unique(maintain_order=True).to_list() == names
     assert found["lower"].is_null().to_list() == [False, True, True, False, False, False]
     assert found["note"].to_list() == [None, ON_THE_HULL, ON_THE_HULL, None, None, None]
@@ -150,7 +150,7 @@ def test_what_has_no_interval_says_why():
 def test_limits_at_many_priors_are_those_at_each():
     table = predictions(6, 200, 2)
     priors = np.linspace(0.01, 0.9, 30).tolist()
-    asked = {**NAMES, "by": "set", "measures": ["brier", "brier_skill"], "intervals": "logit"}
+    asked = {**NAMES, "by": "set", "measures": ["brier", "brier_skill"], "intervals": True}
     found = pr.evaluate(table, **asked, priors=priors)
     parts = [pr.evaluate(table, **asked, priors=priors[i::2]) for i in (0, 1)]
     each = pl.concat(parts).sort("set", "measure", "prior")
@@ -159,20 +159,10 @@ def test_limits_at_many_priors_are_those_at_each():
         assert found[name].to_list() == pytest.approx(each[name].to_list(), abs=1e-8)
 
 
-def test_curves_have_the_same_intervals():
-    table = predictions(7, 100, 2)
-    asked = {"priors": 0.1, "measures": ["auc", "brier"], "score_prior": 0.4}
-    curves = pr.curve(table, **NAMES, by="set")
-    found = pr.intervals(curves, **asked)
-    assert found["measure"].to_list() == ["auc", "brier"] * 2
-    expected = pr.evaluate(table, **NAMES, by="set", intervals="logit", **asked)
-    assert found["upper"].to_list() == pytest.approx(expected["upper"].to_list())
-
-
 @pytest.mark.parametrize(("positives", "negatives"), [(2, 2), (2, 1), (1, 2), (3, 2)])
 def test_two_cases_of_each_class_are_enough_and_one_is_not(positives, negatives):
     score = np.linspace(0.2, 0.8, positives + negatives)
     table = {"truth": np.arange(score.size) < positives, "score": score}
-    found = pr.evaluate(table, **NAMES, measures="brier", priors=[0.3], intervals="logit")
+    found = pr.evaluate(table, **NAMES, measures="brier", priors=[0.3], intervals=True)
     has_limits = found.select(pl.all_horizontal(pl.col("lower", "upper").is_not_null())).item()
     assert has_limits is (min(positives, negatives) > 1)

@@ -26,7 +26,7 @@ SURE = [
 
 def sure(table, **asked):
     return pr.evaluate(
-        table, **NAMES, **{"intervals": "logit", "measures": SURE, "over": OVER} | asked
+        table, **NAMES, **{"intervals": True, "measures": SURE, "over": OVER} | asked
     )
 
 
@@ -80,7 +80,7 @@ def test_five_clusters_are_as_many_as_are_needed(clusters, said):
         "patient": [one for one in range(clusters) for _ in range(2)],
     }  # fmt: skip
     found = pr.evaluate(
-        rows, truth="truth", score="score", cluster="patient", measures="auc", intervals="logit"
+        rows, truth="truth", score="score", cluster="patient", measures="auc", intervals=True
     )
     assert said in found["note"].item()
 
@@ -96,7 +96,7 @@ def test_weights_of_no_rows_have_no_limits():
 
 
 def test_without_intervals_clusters_have_no_bearing():
-    asked = {"intervals": None, "measures": "auc"}
+    asked = {"intervals": False, "measures": "auc"}
     assert_frame_equal(sure(TABLE, cluster="patient", **asked), sure(TABLE, **asked))
 
 

@@ -74,7 +74,7 @@ def gated(measure: str, **asked) -> Callable[..., pl.DataFrame]:
 
 
 def applied(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
-    found = pr.apply_thresholds(table, POINTS, **NAMES, **roles, intervals="exact")
+    found = pr.apply_thresholds(table, POINTS, **NAMES, **roles, intervals=True)
     return found.select("model", "tpr", "fpr", cs.matches("lower|upper"))
 
 
@@ -115,20 +115,15 @@ MEASURES = {
 }
 FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     **{
-        f"evaluate, {method}, {kind}": evaluated({"intervals": method, **asked})
-        for method in ("logit", "wald")
+        f"evaluate, {kind}": evaluated({"intervals": True, **asked})
         for kind, asked in MEASURES.items()
     },
-    "expected_cost": of_one_model(pr.expected_cost, over=OVER, intervals="logit"),
-    **{
-        f"decision_curve, {one}": of_one_model(pr.decision_curve, thresholds=5, intervals=one)
-        for one in ("pointwise", "simultaneous")
-    },
+    "expected_cost": of_one_model(pr.expected_cost, over=OVER, intervals=True),
+    "decision_curve": of_one_model(pr.decision_curve, thresholds=5, intervals=True),
     "apply_thresholds": applied,
     "calibration": lambda table, **roles: pr.calibration(table, **NAMES, **roles).table.drop(
         *COUNTS, "statistic", "freedom", "p_value"
     ),
-    "delong": lambda table, **roles: pr.delong(table, **NAMES, **roles).drop("note"),
     "compare, auc": compared("auc"),
     "compare, auprec": compared("auprec", **AT),
     "compare, iauprec": compared("iauprec", **RANGE),
@@ -145,8 +140,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
 # Whose limits begin with those of counts, or with folds of the cases.
 BY_COUNTS = {
     "choose, costs", "apply_thresholds",
-    "expected_cost", "decision_curve, pointwise",
-    "decision_curve, simultaneous",
+    "expected_cost", "decision_curve",
 }  # fmt: skip
 # Where cases are counted.
 OF_COUNTS: dict[str, Callable[..., pl.DataFrame]] = {

@@ -26,7 +26,7 @@ PAIR = {"truth": "truth", "score": ["A", "B"], "case": "row"}
 
 
 def sure(cluster, table=TABLE, **asked):
-    usual = {"intervals": "logit", "measures": SURE, "over": (0.05, 0.3), "priors": 0.1}
+    usual = {"intervals": True, "measures": SURE, "over": (0.05, 0.3), "priors": 0.1}
     roles = {"truth": "truth", "score": "A", "cluster": cluster}
     return pr.evaluate(table, **roles, **usual | asked)
 
@@ -35,9 +35,10 @@ def differences(cluster):
     """The standard errors of differences of models, by function."""
     roles = PAIR | {"cluster": cluster}
     pairs = [pr.compare(TABLE, measure, **roles, **asked).pairs
-             for measure, asked in (("iauprec", {"over": (0.05, 0.2)}), ("brier", {"prior": 0.2}))
+             for measure, asked in (("auc", {}), ("iauprec", {"over": (0.05, 0.2)}),
+                                    ("brier", {"prior": 0.2}))
              ]  # fmt: skip
-    return pl.concat(one.select("std_error") for one in (pr.delong(TABLE, **roles), *pairs))
+    return pl.concat(one.select("std_error") for one in pairs)
 
 
 def crossed(by_way):
@@ -46,12 +47,11 @@ def crossed(by_way):
 
 
 @pytest.mark.parametrize("more", [{}, {"weight": "weight"}, {"by": "site"}], ids=str)
-@pytest.mark.parametrize("method", ["logit", "wald"])
-def test_the_variance_of_a_measure_is_that_by_either_less_that_by_both(method, more):
-    ways = [sure(way, intervals=method, **more) for way in ("customer", "day", "both")]
-    found = sure(CROSSED, intervals=method, **more)
+def test_the_variance_of_a_measure_is_that_by_either_less_that_by_both(more):
+    ways = [sure(way, **more) for way in ("customer", "day", "both")]
+    found = sure(CROSSED, **more)
     assert found["std_error"].to_numpy() == pytest.approx(crossed(ways), rel=1e-9)
-    lazy = sure(CROSSED, TABLE.lazy(), intervals=method, **more).collect()
+    lazy = sure(CROSSED, TABLE.lazy(), **more).collect()
     assert_frame_equal(lazy, found, rel_tol=1e-9)
 
 
@@ -64,7 +64,7 @@ def test_so_is_that_of_a_difference():
 
 def test_degrees_of_freedom_are_those_of_the_clustering_with_fewer_clusters():
     few = TABLE.with_columns(day=pl.col("day") // 5)
-    found = pr.delong(few, **PAIR, cluster=CROSSED).row(0, named=True)
+    found = pr.compare(few, "auc", **PAIR, cluster=CROSSED).pairs.row(0, named=True)
     low, high = stats.t.interval(0.95, 5, found["difference"], found["std_error"])
     assert (found["lower"], found["upper"]) == pytest.approx((low, high))
     assert found["p_value"] == pytest.approx(2 * stats.t.sf(abs(found["statistic"]), 5))
@@ -93,7 +93,8 @@ def test_one_cluster_of_all_rows_tells_nothing():
     found = sure(["customer", "one"])
     assert found["std_error"].is_null().all()
     assert found["note"].str.contains("fewer than 5 clusters have positives").all()
-    assert pr.delong(TABLE, **PAIR, cluster=["customer", "one"])["p_value"].item() is None
+    with pytest.raises(InvalidPredictions, match="too few cases or clusters"):
+        pr.compare(TABLE, "auc", **PAIR, cluster=["customer", "one"])
 
 
 def test_a_negative_variance_is_the_larger_one_of_either():
@@ -109,7 +110,7 @@ def test_a_negative_variance_is_the_larger_one_of_either():
                           })  # fmt: skip
     table = table.with_row_index("row").with_columns(both=pl.struct(CROSSED))
     for answer in (
-        lambda cluster: pr.delong(table, **PAIR, cluster=cluster),
+        lambda cluster: pr.compare(table, "auc", **PAIR, cluster=cluster).pairs,
         lambda cluster: sure(cluster, table, measures="auc"),
     ):
         first, second, both = (
@@ -127,7 +128,8 @@ def test_customers_and_days_are_both_seen():
         table = rows_of_both(rng, 400, 20, 20, 0.35, 0.35)
         for way in found:
             cluster = CROSSED if way == "either" else way
-            found[way] += pr.delong(table, **PAIR, cluster=cluster)["p_value"].item() < level
+            pairs = pr.compare(table, "auc", **PAIR, cluster=cluster).pairs
+            found[way] += pairs["p_value"].item() < level
     rates = {way: count / samples for way, count in found.items()}
     error = (level * (1 - level) / samples) ** 0.5
     assert rates["either"] <= level + 2 * error
@@ -139,7 +141,7 @@ ONE_ALONE = {
         TABLE, "recall", target=0.5, priors=0.1, confidence=0.9, **roles
     ),
     "apply_thresholds": lambda **roles: pr.apply_thresholds(
-        TABLE, points=0.5, intervals="exact", **roles
+        TABLE, points=0.5, intervals=True, **roles
     ),
     "monitor": lambda **roles: pr.monitor(
         pr.cases(TABLE, **roles), pr.cases(TABLE, score="A", time="day"), points=0.5
@@ -181,8 +183,8 @@ def test_a_row_without_one_of_them_is_refused(lacking):
     table = TABLE.with_columns(pl.when(pl.col("row") > 2).then(lacking).alias(lacking))
     with pytest.raises(InvalidPredictions, match="3 cases have no cluster"):
         sure(CROSSED, table)
-    with pytest.raises(InvalidPredictions, match="6 cases have no cluster"):
-        pr.delong(table, **PAIR, cluster=CROSSED)
+    with pytest.raises(InvalidPredictions, match="3 cases have no cluster"):
+        pr.compare(table, "auc", **PAIR, cluster=CROSSED)
 
 
 def test_a_column_may_be_a_key_and_a_cluster():

@@ -65,7 +65,7 @@ def test_tests_of_clustered_cases_err_as_rarely_as_promised():
         (row["cluster"], row["what"]): (row["count"], row["of"])
         for row in CLUSTERS["counted"](kind, 0.5, samples, 0)
     }
-    for what in ("delong", "compare"):
+    for what in ("compare auc", "compare iauprec"):
         count, of = found["patient", what]
         assert count <= binom.ppf(0.999, of, 0.05)
         count, of = found["rows", what]

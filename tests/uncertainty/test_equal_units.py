@@ -74,8 +74,7 @@ CALLS = {
         FITTED.filter(pl.col("case") % 2 == 0), tuning=FITTED.filter(pl.col("case") % 2 == 1),
         over=OVER, cost_fn=10, **PAIRED, **own,
     ).models,
-    "logit": lambda own: limits(intervals="logit", **own),
-    "wald": lambda own: limits(intervals="wald", **own),
+    "evaluate": lambda own: limits(intervals=True, **own),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import polaroc as pr
 from polaroc.errors import InvalidArgument
 
 ROLES = {"truth": "truth", "score": "score"}
-ASKED = ROLES | {"intervals": "logit"}
+ASKED = ROLES | {"intervals": True}
 COSTS = ("cost_fixed", "cost_following", "cost_informed")
 
 
@@ -69,7 +69,7 @@ def test_limits_start_from_what_hulls_cost_on_their_own_and_on_other_cases():
 
 def test_curves_have_limits():
     # A curve has the same cases, up to their order, which the folds behind the upper limit follow.
-    of_curve = pr.expected_cost(pr.curve(TABLE, **ROLES), over=0.3, intervals="logit")
+    of_curve = pr.expected_cost(pr.curve(TABLE, **ROLES), over=0.3, intervals=True)
     of_cases = pr.expected_cost(TABLE, **ASKED, over=0.3)
     lower, upper = limits(of_cases, "cost_fixed")
     assert limits(of_curve, "cost_fixed") == (
@@ -93,7 +93,7 @@ def test_why_there_are_none():
     assert limits(alike, "cost_fixed") == (None, None)
     assert alike["note"].item() == "no spread among the cases: no interval"
     weighted = pr.curve(TABLE.with_columns(w=0.5), **ROLES, weight="w")
-    sure = pr.expected_cost(weighted, over=0.3, intervals="logit")
+    sure = pr.expected_cost(weighted, over=0.3, intervals=True)
     assert sure["note"].item() == "weights are not counts of cases: no interval"
     one = pr.expected_cost(TABLE.filter("truth"), **ASKED, over=0.3)
     assert one["note"].item() == "no negatives"
@@ -146,7 +146,7 @@ def test_the_order_of_rows_has_no_bearing_where_scores_are_tied(cluster):
     )
     asked = {"truth": "y", "score": ["A", "B"], "cluster": cluster, "over": 0.1, "cost": 5 / 6}
     one, other = (
-        pr.expected_cost(rows, **asked, intervals="logit")
+        pr.expected_cost(rows, **asked, intervals=True)
         for rows in (table, table.sample(fraction=1, shuffle=True, seed=1))
     )
     assert_frame_equal(one, other, rel_tol=1e-9)

@@ -57,7 +57,7 @@ def measured(table: pl.DataFrame, name: str, **more: object) -> pl.DataFrame:
 
 
 def std_error(table: pl.DataFrame, name: str, **more: object) -> float:
-    return measured(table, name, intervals="wald", **more)["std_error"].item()
+    return measured(table, name, intervals=True, **more)["std_error"].item()
 
 
 @given(tables(kinds=("none",), max_rows=30))
@@ -108,7 +108,7 @@ def test_classes_that_change_places_leave_the_standard_error_of_tied_scores(name
     turned = rows.select(~pl.col("truth"), -pl.col("score"))
     errors = [
         pr.evaluate(
-            table, **NAMES, measures=name, priors=[], over=over, intervals="wald"
+            table, **NAMES, measures=name, priors=[], over=over, intervals=True
         )["std_error"].item()
         for table, over in ((rows, (0.1, 0.6)), (turned, (0.4, 0.9)))
     ]  # fmt: skip
@@ -155,7 +155,7 @@ def test_standard_errors_are_the_spread_over_resampled_rows():
         .group_by("measure", "prior", maintain_order=True)
         .agg(pl.col("estimate").std())["estimate"]
     )
-    expected = pr.evaluate(once, **NAMES, intervals="wald", **asked)["std_error"]
+    expected = pr.evaluate(once, **NAMES, intervals=True, **asked)["std_error"]
     assert (expected / spread).is_between(0.92, 1.06).all(), expected / spread
 
 

@@ -18,6 +18,7 @@ NAMES = {"truth": "truth", "score": "score"}
 TWENTY = pr.datasets.twenty_scores()
 OVER = (0.05, 0.2)
 AREAS = ["auc", "auprec", "iauprec"]
+REPLICATED = {"by": "replication", "count": "count"}
 COLUMNS = [
     "measure", "prior", "estimate", "lower", "upper", "level", "std_error", "positives",
     "negatives", "note",
@@ -30,18 +31,14 @@ def table(positives: list[float], negatives: list[float]) -> pl.DataFrame:
 
 
 def sure(frame: pl.DataFrame, **arguments: object) -> pl.DataFrame:
-    return pr.evaluate(frame, **NAMES, **{"intervals": "logit", **arguments})
+    return pr.evaluate(frame, **NAMES, **{"intervals": True, **arguments})
 
 
-@pytest.mark.alike
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["logit", "wald"])
 @pytest.mark.parametrize("arguments", [{}, {"over": OVER}, {"over": pr.beta(2, 18), "priors": 0.1}])
-def test_a_curve_gives_what_evaluate_does(method, arguments):
-    found = TWENTY.pipe(pr.curve, **NAMES).pipe(pr.intervals, method=method, **arguments)
+def test_estimates_are_those_without_intervals(arguments):
+    found = sure(TWENTY, **arguments)
     assert found.columns == [*COLUMNS, *(["over"] if "over" in arguments else [])]
     assert [found.schema[name] for name in INTERVAL] == [pl.Float64] * 3
-    assert_frame_equal(found, sure(TWENTY, intervals=method, **arguments), rel_tol=1e-10)
     without = pr.evaluate(TWENTY, **NAMES, **arguments)
     assert_frame_equal(found.drop(*INTERVAL, "level"), without, rel_tol=1e-12)
 
@@ -72,14 +69,11 @@ def auc_and_error(order: int) -> tuple[float, float]:
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_limits_are_the_widest_with_and_without_half_a_case_more_of_each_class(level):
     numbers = [auc_and_error(order) for order in (0, -1, 1)]
-    z, t = stats.norm.ppf((1 + level) / 2), stats.t.ppf((1 + level) / 2, 9)
-    ends = [(area - z * error, area + z * error) for area, error in numbers]
-    wald = sure(TWENTY, intervals="wald", level=level, measures="auc")
-    expected = (max(min(low for low, _ in ends), 0), min(max(high for _, high in ends), 1))
-    assert wald.select("lower", "upper").row(0) == pytest.approx(expected, rel=1e-9)
-    assert wald["std_error"].item() == pytest.approx(numbers[0][1], rel=1e-9)
+    t = stats.t.ppf((1 + level) / 2, 9)
     widths = [(logit(area), t * error / (area * (1 - area))) for area, error in numbers]
-    found = sure(TWENTY, level=level, measures="auc").select("lower", "upper").row(0)
+    found = sure(TWENTY, level=level, measures="auc")
+    assert found["std_error"].item() == pytest.approx(numbers[0][1], rel=1e-9)
+    found = found.select("lower", "upper").row(0)
     low = expit(min(centre - width for centre, width in widths))
     high = expit(max(centre + width for centre, width in widths))
     assert found == pytest.approx((low, high), rel=1e-9)
@@ -110,11 +104,10 @@ def test_intervals_within_a_given_memory_are_refused():
 
 def test_limits_stay_within_0_and_1():
     near = table([5.0, 4.0, 3.0, 0.5], [2.0, 1.0, 0.0, -1.0, -2.0])
-    for method in ("wald", "logit"):
-        found = sure(near, intervals=method, over=OVER).drop_nulls("lower")
-        assert found.height >= 6
-        assert (found["lower"] >= 0).all()
-        assert (found["upper"] <= 1).all()
+    found = sure(near, over=OVER).drop_nulls("lower")
+    assert found.height >= 6
+    assert (found["lower"] >= 0).all()
+    assert (found["upper"] <= 1).all()
 
 
 # With k disjoint pairs of one positive and one negative, an AUC of a ranks all rightly
@@ -173,9 +166,8 @@ NOTHING_TO_SAY = {
 
 
 @pytest.mark.parametrize(("frame", "error", "note"), NOTHING_TO_SAY.values(), ids=NOTHING_TO_SAY)
-@pytest.mark.parametrize("method", ["logit", "wald"])
-def test_where_the_sample_says_nothing_limits_are_null_with_a_note(frame, error, note, method):
-    found = sure(frame, measures="auc", intervals=method)
+def test_where_the_sample_says_nothing_limits_are_null_with_a_note(frame, error, note):
+    found = sure(frame, measures="auc")
     assert found.select("lower", "upper", "std_error").row(0) == (None, None, error)
     assert note in found["note"].item()
 
@@ -189,14 +181,12 @@ def test_where_there_is_no_estimate_there_is_no_interval():
 @pytest.mark.slow
 @given(
     tables(kinds=("none", "whole"), max_rows=14),
-    st.sampled_from(["logit", "wald"]),
     st.sampled_from(["exact", "linear", "step"]),
 )
-def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, method, interpolation):
-    weight = "weight" if "weight" in frame.columns else None
-    curves = pr.curve(frame, **NAMES, weight=weight)
+def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, interpolation):
+    count = "weight" if "weight" in frame.columns else None
     asked = {"priors": [0.01, 0.5], "over": OVER, "interpolation": interpolation}
-    found = pr.intervals(curves, **asked, method=method)
+    found = sure(frame, count=count, **asked)
     assert not found.select(pl.col(*INTERVAL).is_nan().any()).row(0).count(True)
     told = found.drop_nulls("lower")
     assert told["upper"].null_count() == 0
@@ -223,7 +213,8 @@ def test_a_count_that_is_no_whole_number_is_refused(wrong):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"intervals": "exact"}, "allowed are"),
+        ({"intervals": "logit"}, "intervals is 'logit', allowed are True and False"),
+        ({"intervals": None}, "intervals is None, allowed are True and False"),
         ({"level": 0}, "0 < level < 1"),
         ({"level": 95}, "0 < level < 1"),
         ({"interpolation": "hull"}, "hull"),
@@ -232,25 +223,20 @@ def test_a_count_that_is_no_whole_number_is_refused(wrong):
 def test_what_has_no_interval_is_refused(arguments, message):
     with pytest.raises(InvalidArgument, match=message):
         sure(TWENTY, **arguments)
-    renamed = {{"intervals": "method"}.get(name, name): value for name, value in arguments.items()}
-    with pytest.raises(InvalidArgument, match=message):
-        TWENTY.pipe(pr.curve, **NAMES).pipe(pr.intervals, **renamed)
 
 
 # Where negatives are few for the prior, positives are few, or the score is nearly perfect,
 # intervals of the sample alone held the truth in .25 to .9 of samples.
 @pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "rounded"), [("logit", False), ("logit", True), ("wald", False)]
-)
+@pytest.mark.parametrize("rounded", [False, True])
 @pytest.mark.parametrize(
     ("positives", "negatives", "auc"),
     [(20, 20, 0.8), (100, 100, 0.9), (20, 4000, 0.995), (500, 2000, 0.9)],
 )
-def test_coverage_of_the_true_measures(positives, negatives, auc, rounded, method):
-    curves = binormal.curves(250, positives, negatives, auc, rounded=rounded, seed=1)
-    found = pr.intervals(curves, [0.2, 0.01], OVER, "exact", AREAS, method)
+def test_coverage_of_the_true_measures(positives, negatives, auc, rounded):
+    table = binormal.samples(250, positives, negatives, auc, rounded=rounded, seed=1)
+    found = sure(table, **REPLICATED, priors=[0.2, 0.01], over=OVER, measures=AREAS)
     true = {
         ("auc", None): binormal.true_auc(auc, rounded=rounded),
         ("iauprec", None): binormal.iauprec(OVER, auc, rounded=rounded),
@@ -266,10 +252,9 @@ def test_coverage_of_the_true_measures(positives, negatives, auc, rounded, metho
 # Where the ray of the equal error crosses the long level run below the worst positive, the run
 # counted for nothing, and limits held the truth in 0.70 and 0.64 of samples.
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["logit", "wald"])
-def test_coverage_of_the_equal_error_where_few_positives_are_missed(method):
-    curves = binormal.curves(250, 20, 400, 0.995, rounded=False, seed=1)
-    found = pr.intervals(curves, [], OVER, "exact", "equal_error", method).drop_nulls("lower")
+def test_coverage_of_the_equal_error_where_few_positives_are_missed():
+    table = binormal.samples(250, 20, 400, 0.995, rounded=False, seed=1)
+    found = sure(table, **REPLICATED, over=OVER, measures="equal_error").drop_nulls("lower")
     true = binormal.balanced_values(OVER, 0.995)["equal_error"]
     assert found.height >= 0.95 * 250
     covered = found.select(pl.lit(true).is_between("lower", "upper").mean()).item()
@@ -277,25 +262,13 @@ def test_coverage_of_the_equal_error_where_few_positives_are_missed(method):
 
 
 def test_where_negatives_abound_intervals_are_no_wider_than_need_be():
-    curves = binormal.curves(200, 500, 20_000, 0.9, rounded=False, seed=2)
-    found = pr.intervals(curves, 0.2, OVER, "exact", AREAS)
+    table = binormal.samples(200, 500, 20_000, 0.9, rounded=False, seed=2)
+    found = sure(table, **REPLICATED, priors=0.2, over=OVER, measures=AREAS)
     assert found["lower"].null_count() == 0
     assert found["note"].null_count() == found.height
     for _, own in found.group_by("measure"):
         width = (own["upper"] - own["lower"]).mean()
         assert width < 1.15 * 2 * 1.96 * own["estimate"].std()
-
-
-def test_a_curve_of_weights_has_no_limits_and_one_of_counts_those_of_cases():
-    twice = TWENTY.with_columns(n=2)
-    weighted, counted = (
-        pr.intervals(pr.curve(twice, **NAMES, **{role: "n"}), measures="auc")
-        for role in ("weight", "count")
-    )
-    assert weighted.select("lower", "upper", "std_error").row(0) == (None, None, None)
-    assert "not counts" in weighted["note"].item()
-    numbers = ["estimate", *INTERVAL, "note"]
-    assert_frame_equal(counted[numbers], sure(twice, measures="auc", count="n")[numbers])
 
 
 CORRECTED = ["auprec_corrected", "iauprec_corrected"]
@@ -332,9 +305,9 @@ def test_the_correction_of_scores_without_ties(prior):
 
 
 def test_the_correction_takes_away_bias():
-    curves = binormal.curves(600, 100, 400, 0.9, rounded=False, seed=5)
+    table = binormal.samples(600, 100, 400, 0.9, rounded=False, seed=5)
     asked = ["auprec", "auprec_corrected"]
-    found = pr.intervals(curves, 0.01, None, "exact", asked)
+    found = sure(table, **REPLICATED, priors=0.01, measures=asked)
     errors = found.with_columns(pl.col("estimate") - binormal.auprec(0.01, 0.9))
     bias, root_mean_square = (
         dict(errors.group_by("measure").agg(of).rows())

@@ -10,7 +10,7 @@ from scipy.stats import norm
 import polaroc as pr
 
 ROLES = {"truth": "truth", "score": "score"}
-ASKED = ROLES | {"intervals": "logit"}
+ASKED = ROLES | {"intervals": True}
 
 
 def drawn(positives=60, negatives=240, seed=0, distance=1.5) -> pl.DataFrame:
@@ -31,7 +31,7 @@ def left_over(table: pl.DataFrame, prior: float, **roles) -> pl.DataFrame:
 
 def test_the_standard_error_is_that_of_a_jackknife():
     table, prior = drawn(40, 60), 0.3
-    sure = left_over(table.drop("row"), prior, intervals="logit")
+    sure = left_over(table.drop("row"), prior, intervals=True)
     without = [
         table.with_columns(key=pl.lit(row)).filter(pl.col("row") != row) for row in range(100)
     ]
@@ -55,7 +55,7 @@ def test_the_standard_error_is_that_of_a_jackknife():
     ],
 )
 def test_where_limits_do_not_hold_there_are_none(table, prior, why):
-    found = left_over(table.drop("row"), prior, intervals="logit")
+    found = left_over(table.drop("row"), prior, intervals=True)
     assert found["estimate"].is_not_null().all()
     assert found.select("lower", "upper").null_count().row(0) == (1, 1)
     assert why in found["note"].item()
@@ -75,7 +75,7 @@ def true_loss(distance: float, prior: float) -> float:
 def test_limits_hold_the_true_value(sizes, prior):
     runs = 120
     tables = [drawn(*sizes, seed=seed).with_columns(run=pl.lit(seed)) for seed in range(runs)]
-    found = left_over(pl.concat(tables).drop("row"), prior, by="run", intervals="logit")
+    found = left_over(pl.concat(tables).drop("row"), prior, by="run", intervals=True)
     true = true_loss(1.5, prior)
     # Two standard errors of 120 samples below .93.
     assert found.select(pl.lit(true).is_between("lower", "upper").mean()).item() >= 0.88

@@ -42,24 +42,22 @@ def estimated(**asked) -> pl.DataFrame:
 
 # What each function with a level gives at one: a result, or a mapping of its tables.
 CALLS = {
-    "evaluate": lambda **at: pr.evaluate(TABLE, **NAMES, over=OVER, intervals="logit", **at),
-    "intervals": lambda **at: pr.intervals(CURVES, measures=["auc", "auprec"], **at),
-    "delong": lambda **at: pr.delong(TABLE, **NAMES, **at),
+    "evaluate": lambda **at: pr.evaluate(TABLE, **NAMES, over=OVER, intervals=True, **at),
     "compare": lambda **at: (
         pr.compare(TABLE, "auc", **NAMES, case=None, test_train_ratio=0.5, **at).pairs
     ),
     "choose": lambda **at: pr.choose(ONE, **NAMES, over=OVER, **at).models,
     "apply_thresholds": lambda **at: pr.apply_thresholds(
-        ONE, POINTS, **NAMES, same_table=True, intervals="exact", **at
+        ONE, POINTS, **NAMES, same_table=True, intervals=True, **at
     ),
     "calibration": lambda **at: pr.calibration(ONE, **NAMES, **at).table,
     "calibration, curve": lambda **at: pr.calibration(ONE, **NAMES, draws=100, **at).curve,
-    "expected_cost": lambda **at: pr.expected_cost(ONE, **NAMES, over=0.4, intervals="logit", **at),
+    "expected_cost": lambda **at: pr.expected_cost(ONE, **NAMES, over=0.4, intervals=True, **at),
     "decision_curve": lambda **at: pr.decision_curve(
         ONE.with_columns(pl.col("p").rank() / ONE.height),
         [0.2],
         **NAMES,
-        intervals="pointwise",
+        intervals=True,
         **at,
     ),
     "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, interval="t", **at),
@@ -68,7 +66,7 @@ CALLS = {
         pr.monitor(ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at).history
     ),
     "warehouse.evaluate": lambda **at: pr.warehouse.evaluate(
-        ibis.memtable(TABLE), **NAMES, intervals="logit", measures="auc", **at
+        ibis.memtable(TABLE), **NAMES, intervals=True, measures="auc", **at
     ).to_polars(),
 }
 # The same function, asked for limits of another kind.
@@ -79,10 +77,6 @@ MORE = {
             **at,
         ).labelled
     ),
-    "decision_curve, all at once": lambda **at: pr.decision_curve(
-        ONE.with_columns(pl.col("p").rank() / ONE.height), [0.2], **NAMES,
-        intervals="simultaneous", **at
-    ),
     "compare, one test set": lambda **at: pr.compare(ONE, "auc", **NAMES, **at).pairs,
     "choose, tests": lambda **at: pr.choose(
         TABLE, **NAMES, case=None, test_train_ratio=0.5, over=OVER, **at
@@ -92,10 +86,10 @@ MORE = {
         over=OVER, measure="expected_cost", **at,
     ).models,
     "evaluate, losses": lambda **at: pr.evaluate(
-        TABLE, **NAMES, measures=["auc", "brier"], priors=0.2, intervals="logit", **at
+        TABLE, **NAMES, measures=["auc", "brier"], priors=0.2, intervals=True, **at
     ),
     "evaluate, estimates": lambda **at: pr.evaluate(
-        ONE, **NAMES, priors=estimated(**at), intervals="logit", **at
+        ONE, **NAMES, priors=estimated(**at), intervals=True, **at
     ),
     "apply_thresholds, belief": lambda **at: pr.apply_thresholds(
         ONE, POINTS, **NAMES, same_table=True, priors=pr.beta(2, 18), **at
@@ -177,7 +171,7 @@ def test_a_page_says_its_level():
 
 def test_an_estimated_prior_has_the_level_of_what_is_said_at_it():
     low, usual = estimated(level=0.8), estimated()
-    at = {**NAMES, "intervals": "logit", "measures": "auprec"}
+    at = {**NAMES, "intervals": True, "measures": "auprec"}
     asked = {
         "evaluate": lambda priors: pr.evaluate(ONE, **at, priors=priors),
         "choose": lambda over: pr.choose(ONE, **NAMES, over=over.filter(model="A").drop("model")),
@@ -186,7 +180,7 @@ def test_an_estimated_prior_has_the_level_of_what_is_said_at_it():
         ),
         "of points": lambda priors: pr.apply_thresholds(
             ONE, pr.operating_points(pr.curve(ONE, **NAMES), "cost", priors=priors), **NAMES,
-            same_table=True, intervals="exact",
+            same_table=True, intervals=True,
         ),
     }  # fmt: skip
     for call in asked.values():

@@ -42,7 +42,7 @@ def test_what_they_lack_there_is_refused_by_name():
             pr.evaluate(there, **ROLES, **asked)
     for role in ("cluster", "weight"):
         with pytest.raises(InvalidArgument, match=rf"(?s)does not honour '{role}'.*Hint: "):
-            pr.evaluate(pr.cases(there, **ROLES, **{role: "fold"}), intervals="logit")
+            pr.evaluate(pr.cases(there, **ROLES, **{role: "fold"}), intervals=True)
     with pytest.raises(InvalidArgument, match=r"(?s)no argument 'prior'.*did you mean 'priors'"):
         pr.evaluate(there, **ROLES, prior=0.1)
     beside = pr.evaluate(pr.cases(there, **ROLES), by="fold", fold=None, measures="auc")
@@ -72,10 +72,9 @@ def test_rows_are_fetched_on_demand():
 
 def test_a_curve_of_a_warehouse_is_fetched_by_functions_of_curves():
     curve = pr.curve(ibis.memtable(TABLE), **ROLES)
-    for function in (pr.auc, pr.intervals):
-        found, expected = function(curve), function(pr.curve(TABLE, **ROLES))
-        keys = ["model", "fold", "measure"]
-        assert_frame_equal(found.sort(keys), expected.sort(keys))
+    found, expected = pr.auc(curve), pr.auc(pr.curve(TABLE, **ROLES))
+    keys = ["model", "fold", "measure"]
+    assert_frame_equal(found.sort(keys), expected.sort(keys))
 
 
 def test_cases_of_a_warehouse_are_printed_without_a_query():

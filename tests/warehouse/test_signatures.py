@@ -38,8 +38,8 @@ WRONG = [
     ("evaluate", {"measures": []}),
     ("evaluate", {"measures": "sens", "over": pr.beta(2, 18)}),
     ("evaluate", {"intervals": "normal"}),
-    ("evaluate", {"intervals": "logit", "level": 95}),
-    ("evaluate", {"intervals": "logit", "interpolation": "hull"}),
+    ("evaluate", {"intervals": True, "level": 95}),
+    ("evaluate", {"intervals": True, "interpolation": "hull"}),
 ]
 
 

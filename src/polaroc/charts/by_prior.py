@@ -54,7 +54,7 @@ def auprec_by_prior(
     >>> import polaroc as pr
     >>> table = pr.datasets.twenty_scores()
     >>> measures = table.pipe(
-    ...     pr.evaluate, truth="truth", score="score", priors=[0.5, 0.1], intervals="logit"
+    ...     pr.evaluate, truth="truth", score="score", priors=[0.5, 0.1], intervals=True
     ... )
     >>> pr.charts.auprec_by_prior(measures).to_dict()["title"]["subtitle"]
     'band: 95 % interval'

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
+from polaroc.base.rounding import percent
 from polaroc.charts.layers import (
     band_layer,
     dashed_line,
@@ -113,7 +114,7 @@ def decision_curves(
     lazy = as_lazy(benefits)
     needed = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
     names = require(lazy, needed, source="decision_curve(...)")
-    keys = [name for name in names if name not in (*needed, "interval")]
+    keys = [name for name in names if name not in needed]
     every = lazy.sort(*keys, "prior", "threshold", nulls_last=True).collect()
     table = every.drop_nulls("net_benefit")
     if table.is_empty() and not every.is_empty():
@@ -125,8 +126,8 @@ def decision_curves(
         table, keys, lambda panel: _decisions(panel, keys, colours), narrow=0.7, ratio=0.8
     )
     subtitle = "grey: calling all positive; dashed: calling none"
-    if "interval" in table.columns and not table.is_empty():
-        subtitle += f"; band: {table['interval'][0]}"
+    if "level" in table.columns and not table.is_empty():
+        subtitle += f"; band: {percent(table['level'][0])} limits at each threshold"
     if table.height < every.height:
         left_out = every.filter(pl.col("net_benefit").is_null()).select(keys).n_unique()
         subtitle += f"; left out, scores are not probabilities: {left_out} key(s)"

@@ -12,8 +12,8 @@ TEXTS = {
     "tuning": "Predictions of the same models on other cases, on which thresholds are set.",
     "evaluate priors": "Prior at which AUPREC is taken, in (0, 1), or 'observed', each key's own.",
     "evaluate over": f"{RANGE}, for the measures over a range.",
-    "evaluate intervals": "Confidence intervals for the sampling error of the test set: 'logit' or "
-    "'wald', by the variance on that scale. Not with --interpolation hull or --memory.",
+    "evaluate intervals": "Confidence intervals for the sampling error of the test set. Not with "
+    "--interpolation hull or --memory.",
     "evaluate measures": "Any of auc, auprec, iauprec, sens, auc_range (one minus the mean error "
     "over the range), accsens and equal_error, by default all that the other options allow; by "
     "name only auprec_corrected, iauprec_corrected and, for scores that are probabilities, brier, "

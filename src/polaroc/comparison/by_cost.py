@@ -126,7 +126,7 @@ def _judged(
         priors = estimate.select(name for name in ESTIMATE if name in estimate.columns)
     # The same table is refused before; equal rates of other cases are chance.
     judged = apply_thresholds(
-        own, thresholds, same_table=True, intervals="exact", level=level, priors=priors,
+        own, thresholds, same_table=True, intervals=True, level=level, priors=priors,
         cost_fn=stakes.fn, cost_fp=stakes.fp,
     )  # fmt: skip
     # Why there is no point, the points say.
@@ -149,9 +149,9 @@ def _measured(own: Cases[pl.DataFrame], rated: pl.DataFrame, stakes: Stakes) -> 
 def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:
     """The cases, scored by the models that have rates."""
     compared = read_cases(cases, unpaired=cases.case is None)
-    models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
-    present = as_key(compared.only.models)
-    return compared.only.of([present.index(model) for model in as_key(models)])
+    models = rated.to_series(0).cast(compared.kind).to_list()
+    present = as_key(compared.scored.models)
+    return compared.scored.of([present.index(model) for model in as_key(models)])
 
 
 def _choice(

@@ -85,14 +85,14 @@ def of_one_test_set(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
         ), None
-    scored = read_cases(cases, unpaired=cases.case is None).only
+    scored = read_cases(cases, unpaired=cases.case is None).scored
     evidence = of_test_set(scored, [one])
     if not scored.share_clusters and scored.unequal_weights is None:
         return evidence, None
     wanted: dict[str, Any] = {"measures": mean, "over": over}
     if at is not None:
         wanted = {"measures": measure, "priors": [at]}
-    return evidence, evaluate(cases, **wanted, intervals="logit", level=level)
+    return evidence, evaluate(cases, **wanted, intervals=True, level=level)
 
 
 def measure_over(measure: str, over: Over | None, score_prior: Prior) -> Measure:

@@ -99,8 +99,8 @@ def compare(
     With I models, J folds and r = `test_train_ratio`: "algorithm" is
     F/(1 + J·r), F that of a two-way layout, with I−1 and (I−1)(J−1) degrees of
     freedom, and for pairs d̄/√(s²(1/J + r)) with J−1 (Nadeau and Bengio 2003);
-    "trained" is `delong`, and for other measures the
-    same with their influence (there `sd` is the standard error, and
+    "trained" is the test of DeLong, DeLong and Clarke-Pearson (1988) for the AUC, and for other
+    measures the same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
     The variance of the Brier score and the log loss, of which few cases may be most, has one case
@@ -112,12 +112,15 @@ def compare(
     and `warnings` says so: predictions with the same cases and scores; measures with the same
     estimates of all models, in folds of 20 cases of each class or more, or in a whole repeat.
 
-    On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
-    Student's t. Clusters of one case each, and weights that are equal within each class, change
+    On one test set with `cluster` the influences of the cases of a class are summed within each
+    cluster before they are squared (Obuchowski 1997), and Student's t has one degree of freedom
+    less than there are clusters with cases of the rarer class. With two crossed clusterings, the
+    covariances by each are added, and that by both at once is subtracted (Cameron, Gelbach and
+    Miller 2011). Clusters of one case each, and weights that are equal within each class, change
     nothing. Over folds the folds tell how sure that is; a cluster of which a fold tests some
     cases and has trained on others is named in `warnings`.
 
-    The limits `lower` and `upper` are those of a pair by itself; on one test set those of `delong`.
+    The limits `lower` and `upper` are those of a pair by itself; on one test set DeLong's.
     Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
     p-value of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
     with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and where
@@ -247,8 +250,8 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
     return _result(
         plan, omnibus.of_pairs(test, pairs, adjusted), pairs, adjusted, models.models,
         evidence.estimates[0], errors, higher=higher_is_better(name), measure=label,
-        warnings=(*caveats.of_fitted(evidence, name, cases.only.of_class[0]), *models.doubts),
-        fold=(), case=cases.case, size=cases.only.size,
+        warnings=(*caveats.of_fitted(evidence, name, cases.scored.of_class[0]), *models.doubts),
+        fold=(), case=cases.case, size=cases.scored.size,
     )  # fmt: skip
 
 

@@ -149,7 +149,7 @@ def gate(
     tell how many positives there are: the verdict is then "undecided".
 
     With `cluster`, clusters take the place of cases: the influences of the cases of a class are
-    summed within each (Obuchowski 1997). Two crossed clusterings are treated as in `delong`.
+    summed within each (Obuchowski 1997). Two crossed clusterings are treated as in `compare`.
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
     for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives.
@@ -280,7 +280,7 @@ def _on_cases(
     level: float,
 ) -> Lead:
     """The lead of one fitted model over another, challenger and champion, paired by case."""
-    scored, evidence = models.cases.only, models.evidence
+    scored, evidence = models.cases.scored, models.evidence
     first, second = (scored.models.index(model) for model in pair)
     lead = contrasts(evidence, np.array([first]), np.array([second]))
     difference, error = lead.difference.item(), lead.std_error.item()

@@ -22,7 +22,7 @@ from polaroc.predictions.table import unaudited
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
-from polaroc.typing import Interpolation, Intervals, Priors
+from polaroc.typing import Interpolation, Priors
 
 
 @described_as(auprec)
@@ -37,7 +37,7 @@ def evaluate(
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
-    intervals: Intervals | None = None,
+    intervals: bool = False,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
     memory: Memory | None = None,
@@ -58,11 +58,10 @@ def evaluate(
         A range (lo, hi) of priors. Or a belief about the prior. Without it there
         are no measures over a range; under a belief there is IAUPREC only.
     intervals
-        Confidence intervals for the sampling error of the test set: ``"logit"`` or ``"wald"``,
-        as in `intervals`.
-        ``None``: none. With a `cluster`, cases of one cluster are not taken for independent.
-        With a `weight` each row is one observation, however much it weighs. Interpolation
-        ``"hull"`` and `memory` are not allowed.
+        Whether to give confidence intervals for the sampling error of the test set, for a fitted
+        model. With a `cluster`, cases of one cluster are not taken for independent. With a `weight`
+        each row is one observation, however much it weighs. Interpolation ``"hull"`` and `memory`
+        are not allowed.
     level
         Nominal coverage of the intervals, in (0, 1).
     measures
@@ -118,13 +117,34 @@ def evaluate(
     Areas under precision-recall curves are those of P-ROC, interpolated as in D&G; "sens" and
     "accsens" are those of AccSens.
 
+    Standard errors are those of the infinitesimal jackknife with the divisors n − 1 per class; for
+    the AUC they are those of DeLong, DeLong and Clarke-Pearson (1988). Intervals are symmetric in
+    the log-odds of the measure, with the quantile of Student's t at one degree of freedom less than
+    there are cases of the rarer class; class totals and priors are taken as fixed. They are
+    computed for the sample as it is, and with half a case of each class added at the worst or at
+    the best rank, since a sample has no information on scores beyond its best and its worst case;
+    the widest limits are returned, so that those of the AUC are wider than DeLong's. At the
+    balanced points of "sens", "accsens" and "equal_error" the slope of the ROC is estimated by a
+    chord over about two standard errors, so that their standard errors are approximate. Limits are
+    null with one positive or one negative, and where all cases have the same influence. For areas
+    of exactly 1, `lower` is a bound from the numbers of cases alone. How often intervals held in
+    simulation is in the documentation ("How often limits hold").
+
+    The Brier score, the log loss and the Brier skill are means of the losses of single cases. Their
+    limits are symmetric in the logarithm of the mean loss, and the widest of those of the sample as
+    it is and with one more case of either class, of no loss or of a great one (the greatest there
+    can be; for the log loss, which has no bound, two nats more than the greatest loss of the
+    class). Where `score_prior` is ``"observed"``, the error of that prior is in them.
+    "calibration_loss" has no interval: it is biased by the hull, and irregular at 0.
+    "refinement_loss" has limits as the costs of `expected_cost` have.
+
     At an estimated prior, limits are the widest of those at the estimate and at both ends of
     its interval, of the same level: also where the reference of the estimate is this very
     table (``just applied-intervals measures``). There is no `std_error` then.
 
     With clusters, the influences of the cases of a class are summed within each cluster before
     they are squared (Obuchowski 1997), half of what a cluster with the class has of it stands in
-    for the half cases of `intervals`, and quantiles are Student's, with one degree of freedom less
+    for the half cases, and quantiles are Student's, with one degree of freedom less
     than there are clusters with cases of the class that fewer clusters have. Clusters of one case
     each, and weights that are equal within each class, leave limits as they are without them. With
     two crossed clusterings, such as customers and days, the variances by each are added and that
@@ -152,7 +172,7 @@ def evaluate(
         priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
         measures=measures, score_prior=cases.score_prior, memory=memory, progress=progress,
     )  # fmt: skip
-    if estimates is not None and intervals is not None:
+    if estimates is not None and intervals:
         check_level(estimates, level)
     made = partial(_measured, cases, request, estimates)
     if isinstance(cases.table, pl.DataFrame):
@@ -160,7 +180,7 @@ def evaluate(
     kinds = unaudited(cases, once=True).predictions
     schema = tidy_schema(
         {name: kinds.rows.collect_schema()[name] for name in kinds.keys},
-        request.selected.measures, weighted=kinds.weighted, limits=intervals is not None,
+        request.selected.measures, weighted=kinds.weighted, limits=intervals,
     )  # fmt: skip
     return deferred(made, schema)
 

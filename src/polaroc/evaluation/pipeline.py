@@ -39,7 +39,7 @@ def run(cases: Cases[Any], request: Request) -> Result:
 
 def _run(cases: Cases[Any], request: Request) -> Result:
     """The result, with rows at observed priors that are also among the given ones."""
-    if request.intervals is None:
+    if not request.intervals:
         totals = curve_totals(cases, request)
         if not isinstance(cases.table, pl.DataFrame):
             check_folds(cases, totals.wide)
@@ -51,7 +51,7 @@ def _run(cases: Cases[Any], request: Request) -> Result:
     result = _result(totals, request)
     found = limits_of_ranked(
         ranked, totals.wide, predictions.keys, request.select(ARRAYS).measures,
-        request.intervals, request.level, sampled=predictions.sampled,
+        request.level, sampled=predictions.sampled,
     )  # fmt: skip
     measured = pl.concat([result.measures, found.lazy()], how="horizontal")
     limits = merged(measured, predictions.keys, request.level)

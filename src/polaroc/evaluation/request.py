@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import check_share, refuse_unused, unless
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.base.checks import check_flag, check_share, refuse_unused, unless
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
 from polaroc.measures.areas import auprec_measures
@@ -17,8 +17,7 @@ from polaroc.measures.catalog import DEFAULT_PRIORS, SelectedMeasures, select_me
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import resolve_priors
-from polaroc.typing import Interpolation, Intervals, Prior, Priors
-from polaroc.uncertainty.intervals import METHODS, check_interpolation
+from polaroc.typing import Interpolation, Prior, Priors
 
 LEVEL = 0.95
 # The most bytes per row on disk, and those of its weight.
@@ -41,7 +40,7 @@ class Request:
     priors: Priors = DEFAULT_PRIORS
     over: tuple[float, float] | Belief | None = None
     interpolation: Interpolation = "exact"
-    intervals: Intervals | None = None
+    intervals: bool = False
     level: float = LEVEL
     measures: str | Sequence[str] | None = None
     score_prior: Prior = "observed"
@@ -53,10 +52,11 @@ class Request:
     def __post_init__(self) -> None:
         if isinstance(self.priors, pl.LazyFrame):
             object.__setattr__(self, "priors", self.priors.collect())
-        if self.intervals is None:
-            refuse_unused("for intervals", "intervals is None", level=unless(LEVEL, self.level))
-        else:
+        check_flag("intervals", self.intervals)
+        if self.intervals:
             self._check_intervals()
+        else:
+            refuse_unused("for intervals", "intervals is False", level=unless(LEVEL, self.level))
         # Making these validates the arguments.
         _ = self.selected, self.extra, self.drawn_at, self.callback
 
@@ -65,13 +65,16 @@ class Request:
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def _check_intervals(self) -> None:
-        check_choice("intervals", self.intervals, METHODS)
         check_share("level", self.level)
-        check_interpolation(self.interpolation)
+        if self.interpolation == "hull":
+            raise InvalidArgument(
+                "interpolation is 'hull': the hull is fitted to the test data, and no interval "
+                "of it is valid.",
+                hint=Hint("use {interpolation}.", interpolation="exact"),
+            )
         if self.memory is not None:
             raise InvalidArgument(
-                f"intervals is {self.intervals!r} and memory is {self.memory!r}, allowed is one "
-                "of them.",
+                f"intervals is True and memory is {self.memory!r}, allowed is one of them.",
                 hint="leave memory out, or take the keys a few at a time.",
             )
 
@@ -134,7 +137,7 @@ class Needs:
         """Whether vertical runs of cells may be one cell, for limits of the measures as well."""
         terms = [term for one in self.request.selected.on_curve for term in one.gradient_terms]
         areas = [one for one in self.request.selected.on_curve if not one.every_cell]
-        limits = self.request.intervals is None or not any(term.every_cell for term in terms)
+        limits = not self.request.intervals or not any(term.every_cell for term in terms)
         return limits and all(one.mergeable_segments for one in areas)
 
     @property

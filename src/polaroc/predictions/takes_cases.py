@@ -53,7 +53,7 @@ OF_CASES = """
 ELSEWHERE = {
     "by": "models and folds are named by model= and fold=; of other columns take the rows of each "
     "value on their own.",
-    "cluster": "take one row of each cluster, else results are too sure; evaluate(intervals=...) "
+    "cluster": "take one row of each cluster, else results are too sure; evaluate(intervals=True) "
     "gives measures limits that hold.",
     "weight": "if weights count equal rows, name them as count.",
 }

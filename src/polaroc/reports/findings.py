@@ -196,7 +196,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     if not question.folds:
         ends = _ends_of_estimate(question)
         limits = evaluate(
-            cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals="logit",
+            cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals=True,
             level=question.level, priors=ends or 0.5, over=question.over,
         )  # fmt: skip
         each = [*question.keys, "measure", "prior"]

@@ -136,7 +136,7 @@ def report(
     -----
     Measures are those of P-ROC and AccSens, curves are interpolated as in D&G. Intervals over
     folds are x̄ ± t √(s²(1/J + r)) with J folds and r = `test_train_ratio` (Nadeau and Bengio
-    2003); on one test set they are those of `intervals`. Over folds the rates of each fold at a
+    2003); on one test set they are those of `evaluate`. Over folds the rates of each fold at a
     threshold are averaged, as the models of folds are mostly fitted anew and their scores not
     ranked together; each fold is judged at thresholds that were set on others, and, where
     `case` is given, without the cases it is judged on. On one test set, a threshold for a

@@ -174,7 +174,7 @@ def _tuned(
             **_asked(need, question.confidence),
         )  # fmt: skip
         judged = apply_thresholds(
-            judging, chosen, same_table=True, intervals="exact", level=question.level,
+            judging, chosen, same_table=True, intervals=True, level=question.level,
         )  # fmt: skip
         said = chosen["promise"][0] if "promise" in chosen.columns else None
         points.append((judged.row(0, named=True), said, chosen["note"][0]))

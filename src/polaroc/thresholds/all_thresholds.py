@@ -16,17 +16,6 @@ LONG = 200
 ROUNDING = 1e-6
 
 
-def limits_of_counts(counts: Array, level: float, effect: float = 1.0) -> tuple[Array, Array]:
-    """Limits of the shares behind cumulative counts, of which the last is the total.
-
-    They hold at every threshold at once with probability √level. Cases with a design effect are
-    as so many fewer independent ones.
-    """
-    total = int(counts[-1] / effect + ROUNDING)
-    above = counts * (total / counts[-1])
-    return limits_at_all_thresholds(above, total, level**0.5)
-
-
 def limits_at_all_thresholds(
     above: "Array | float", total: int, level: float
 ) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 """Apply thresholds chosen on one table to another."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -76,7 +76,7 @@ def apply_thresholds(
     same_table: bool = False,
     tuning: Table | Cases[Any] | None = None,
     priors: Priors | Belief | None = None,
-    intervals: Literal["exact"] | None = None,
+    intervals: bool = False,
     rates: str | Sequence[str] | None = None,
     level: float = 0.95,
     cost_fn: float = 1,
@@ -107,7 +107,7 @@ def apply_thresholds(
         cases; or a belief, `uniform` or `beta`, whose mean becomes the
         `prior`.
     intervals
-        ``"exact"`` for limits of what the thresholds do, None for none.
+        Whether to give limits of what the thresholds do.
     rates
         Further rates, by their names in the module `rates`: "specificity", "fnr", "npv",
         "likelihood_ratio_positive", "likelihood_ratio_negative", "f_measure" (F1), "accuracy",
@@ -178,14 +178,13 @@ def apply_thresholds(
 
     >>> judged = pr.apply_thresholds(
     ...     test, points, truth="truth", score="score", priors=pr.uniform(0.1, 0.3),
-    ...     intervals="exact",
+    ...     intervals=True,
     ... )
     >>> judged.select(pl.col("precision", "precision_lower", "precision_upper").round(2)).row(0)
     (0.2, 0.0, 0.93)
     """
     check_flag("same_table", same_table)
-    if intervals is not None:
-        check_choice("intervals", intervals, ("exact",))
+    check_flag("intervals", intervals)
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
@@ -206,9 +205,9 @@ def apply_thresholds(
         RATES[name](pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias(name)
         for name in further
     )
-    if intervals is None:
+    if not intervals:
         refuse_unused(
-            "for intervals", "intervals is None",
+            "for intervals", "intervals is False",
             level=None if has_limits else unless(0.95, level), **own_costs,
         )  # fmt: skip
     else:

@@ -1,12 +1,12 @@
 """Cost curves and decision curves."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, Unpack, get_args
+from typing import Any, Literal, Unpack
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_share, refuse_unused, shares, unless
+from polaroc.base.checks import check_flag, check_share, refuse_unused, shares, unless
 from polaroc.base.columns import HAS_BOTH, curve_keys, refuse_clash, with_level, within
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
@@ -18,26 +18,19 @@ from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import OF_CURVES, takes_curve
-from polaroc.errors import check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, RowColumns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import OBSERVED, skew_at
 from polaroc.priors.in_use import KnownPrior
-from polaroc.thresholds.all_thresholds import limits_of_counts
 from polaroc.thresholds.design_effects import EFFECTS, cases_in, why_no_limits, with_effects
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 from polaroc.typing import Array, Priors
 
 PROBABILITY_COST = "probability_cost"
-LIMITS = ("lower", "upper", "interval", "note")
+LIMITS = ("lower", "upper", "note")
 DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "note")
-BenefitIntervals: TypeAlias = Literal["pointwise", "simultaneous"]
-WORDS = {
-    "pointwise": "net benefit at each threshold, with {:.4g} % confidence",
-    "simultaneous": "net benefit at all thresholds and priors at once, with {:.4g} % confidence",
-}
 GIVEN = ("tpr", "fpr", "positives", "negatives", *EFFECTS, "prior", "threshold")
 ENDS = dict.fromkeys(("lower", "upper"), pl.Float64())
 
@@ -105,7 +98,7 @@ def decision_curve(
     priors: Priors = "observed",
     *,
     score_prior: float | Literal["observed"] | None = "observed",
-    intervals: BenefitIntervals | None = None,
+    intervals: bool = False,
     level: float = 0.95,
     **columns: Unpack[RowColumns],
 ) -> pl.LazyFrame:
@@ -131,8 +124,7 @@ def decision_curve(
         ``"observed"``, each key's own; or None, every prior asked for, which leaves
         scores as they are.
     intervals
-        ``"pointwise"`` for limits at each threshold, ``"simultaneous"`` for limits that hold at
-        all thresholds and priors at once, None for none.
+        Whether to give limits of the net benefit at each threshold.
 
     Returns
     -------
@@ -143,9 +135,8 @@ def decision_curve(
         `treat_all`, that of calling all positive (calling none has 0); all Float64;
         `note` String, null, or that the scores of the key are not probabilities:
         then its rates and net benefit are null. With intervals also `lower`, `upper` and `level`
-        Float64 and `interval` in words; `note` says where there are none, as of few clusters. Keys
-        without positives, without
-        negatives or with rows that cannot be ranked have no rows.
+        Float64; `note` says where there are none, as of few clusters. Keys without positives,
+        without negatives or with rows that cannot be ranked have no rows.
 
     Notes
     -----
@@ -153,10 +144,9 @@ def decision_curve(
     takes scores as right in the population: `score_prior=None` does.
 
     Priors, the observed one too, are taken as known. Limits at each threshold are those of the cost
-    of a threshold in `apply_thresholds`, of which the net benefit is a linear function;
-    simultaneous ones follow from limits of both rates that hold at all thresholds at once
-    (Aldor-Noiman et al. 2013), and are wider than need be (``just applied-intervals decisions``).
-    Cases of a `cluster` count by their design effect, as in `apply_thresholds`.
+    of a threshold in `apply_thresholds`, of which the net benefit is a linear function
+    (``just applied-intervals decisions``). Cases of a `cluster` count by their design effect, as in
+    `apply_thresholds`.
 
     Examples
     --------
@@ -172,14 +162,13 @@ def decision_curve(
 
     How sure that is:
 
-    >>> sure = pr.decision_curve(curves, [0.5], intervals="pointwise")
+    >>> sure = pr.decision_curve(curves, [0.5], intervals=True)
     >>> sure.select(pl.col("net_benefit", "lower", "upper").round(2)).row(0)
     (0.1, -0.16, 0.32)
     """
-    if intervals is None:
-        refuse_unused("for intervals", "intervals is None", level=unless(0.95, level))
-    else:
-        check_choice("intervals", intervals, get_args(BenefitIntervals))
+    check_flag("intervals", intervals)
+    if not intervals:
+        refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)
     cases = cases_in(curve)
     if cases is not None and score_prior == OBSERVED:
@@ -204,13 +193,11 @@ def decision_curve(
         )
     )
     order = (*keys, "prior", "threshold")
-    if intervals is None:
+    if not intervals:
         return decided.select(*keys, *DECISIONS).sort(order, nulls_last=True)
     refuse_clash(keys, LIMITS)
     sampled = cases is not None and cases.weight is not None
-    sure = with_benefit_limits(
-        with_effects(decided, cases, keys), intervals, level, sampled=sampled
-    )
+    sure = with_benefit_limits(with_effects(decided, cases, keys), level, sampled=sampled)
     shown = [*keys, *(name for name in DECISIONS if name != "note"), *LIMITS]
     doubt = None if cases is None else dependence(cases)
     noted = with_note(sure.select(shown), doubt, pl.col("lower").is_not_null())
@@ -269,9 +256,7 @@ def _rates_at_thresholds(
     )  # fmt: skip
 
 
-def with_benefit_limits(
-    decided: pl.LazyFrame, intervals: BenefitIntervals, level: float, *, sampled: bool
-) -> pl.LazyFrame:
+def with_benefit_limits(decided: pl.LazyFrame, level: float, *, sampled: bool) -> pl.LazyFrame:
     """Rates at thresholds, with the `EFFECTS` of their curve, with limits of the net benefit.
 
     A curve of fractional counts has limits only where its cases are `sampled`, with weights.
@@ -281,20 +266,17 @@ def with_benefit_limits(
     def computed(frame: pl.DataFrame) -> pl.DataFrame:
         distinct = frame.select(GIVEN).unique(maintain_order=True)
         of_curves = distinct.drop_nulls().partition_by(GIVEN[2:6], maintain_order=True)
-        parts = [_with_limits(own, intervals, level, sampled=sampled) for own in of_curves]
+        parts = [_with_limits(own, level, sampled=sampled) for own in of_curves]
         empty = distinct.clear().with_columns(
             *(pl.lit(None, kind).alias(name) for name, kind in ENDS.items()), why=pl.lit("")
         )
         found = join_on(frame, pl.concat([empty, *parts]), GIVEN, "left", order="left")
         return found.with_columns(joined_notes("note", "why")).drop("why")
 
-    added = decided.map_batches(computed, schema={**schema, **ENDS})
-    return added.with_columns(pl.lit(WORDS[intervals].format(100 * level)).alias("interval"))
+    return decided.map_batches(computed, schema={**schema, **ENDS})
 
 
-def _with_limits(
-    rows: pl.DataFrame, intervals: BenefitIntervals, level: float, *, sampled: bool
-) -> pl.DataFrame:
+def _with_limits(rows: pl.DataFrame, level: float, *, sampled: bool) -> pl.DataFrame:
     """The rows of one curve with limits, and why they have none."""
     t, f, positives, negatives, *effects, prior, threshold = (rows[n].to_numpy() for n in GIVEN)
     counts = [_counts(t, positives[0]), _counts(f, negatives[0])]
@@ -303,8 +285,7 @@ def _with_limits(
     why = why_no_limits(own, counted=counted)
     lower, upper = np.full((2, rows.height), np.nan)
     if why is None:
-        ends = _at_each if intervals == "pointwise" else _at_all
-        lower, upper = ends(counts, own, prior, threshold / (1 - threshold), level)
+        lower, upper = _limits(counts, own, prior, threshold / (1 - threshold), level)
     return rows.with_columns(
         pl.Series("lower", lower).fill_nan(None), pl.Series("upper", upper).fill_nan(None),
         why=pl.lit(why, pl.String),
@@ -318,7 +299,7 @@ def _counts(rate: Array, total: float) -> Array:
     return np.where(np.isclose(counts, nearest, rtol=1e-9), nearest, counts)
 
 
-def _at_each(
+def _limits(
     counts: Sequence[Array], effects: Sequence[float], prior: Array, odds: Array, level: float
 ) -> tuple[Array, Array]:
     # Up to a factor the net benefit is what cases of another prior cost less at equal costs.
@@ -329,14 +310,3 @@ def _at_each(
     )
     least, most = limits("cost", of_pos, of_neg, KnownPrior(prior / scale), level, Costs())
     return prior - scale * most, prior - scale * least
-
-
-def _at_all(
-    counts: Sequence[Array], effects: Sequence[float], prior: Array, odds: Array, level: float
-) -> tuple[Array, Array]:
-    of_pos, of_neg = (
-        [end[:-1] for end in limits_of_counts(own, level, effect)]
-        for own, effect in zip(counts, effects, strict=True)
-    )
-    weight = odds * (1 - prior)
-    return prior * of_pos[0] - weight * of_neg[1], prior * of_pos[1] - weight * of_neg[0]

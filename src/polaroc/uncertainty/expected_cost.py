@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_share, refuse_unused, unless
+from polaroc.base.checks import check_flag, check_share, refuse_unused, unless
 from polaroc.base.columns import (
     COSTS_WITH_LIMITS,
     COVERAGE,
@@ -21,7 +21,6 @@ from polaroc.base.lazy import np
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import curves_of, in_order
 from polaroc.curves.whole import OF_CURVES
-from polaroc.errors import check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.deferred import deferred
 from polaroc.predictions.dependence import dependence, with_note
@@ -44,10 +43,10 @@ from polaroc.uncertainty.least_costs import (
     limits_of_least_cost,
     losses_of,
 )
-from polaroc.uncertainty.limits import NOT_COUNTS
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 
 OF_CURVE = "limits take the cases of the curve as independent"
+NOT_COUNTS = "weights are not counts of cases: no interval"
 
 
 @described_as(OF_CURVES)
@@ -63,7 +62,7 @@ def expected_cost(
     cost: float | Belief = 0.5,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
-    intervals: Literal["logit"] | None = None,
+    intervals: bool = False,
     level: float = 0.95,
     **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
@@ -90,7 +89,7 @@ def expected_cost(
         In place of `cost`: what a missed positive and a false alarm cost, > 0, 1 for the one that
         is not given. Costs are then in their unit, per case.
     intervals
-        ``"logit"`` for limits, None for none.
+        Whether to give limits of the costs.
     level
         Coverage of the limits, in (0, 1); an estimated prior must have an interval of the same.
 
@@ -138,21 +137,20 @@ def expected_cost(
     How sure that is:
 
     >>> sure = pr.datasets.twenty_scores().pipe(
-    ...     pr.expected_cost, truth="truth", score="score", over=0.4, intervals="logit"
+    ...     pr.expected_cost, truth="truth", score="score", over=0.4, intervals=True
     ... )
     >>> ends = sure.select("cost_fixed", "cost_fixed_lower", "cost_fixed_upper")
     >>> ends.select(pl.all().round(2)).row(0)
     (0.13, 0.06, 0.2)
     """
-    if intervals is None:
-        refuse_unused("for intervals", "intervals is None", level=unless(0.95, level))
-    else:
-        check_choice("intervals", intervals, ("logit",))
+    check_flag("intervals", intervals)
+    if not intervals:
+        refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)
     of_costs = costs_of(cost, cost_fn, cost_fp)
     priors, beliefs = beliefs_about(over)
     found = expected_costs(curve, priors, beliefs, *of_costs)
-    if intervals is None:
+    if not intervals:
         return found
     if isinstance(priors, pl.DataFrame):
         check_level(priors, level)
@@ -228,7 +226,7 @@ def _of_curves(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...
         score, pos, neg = (own[name].to_numpy() for name in ("threshold", "pos", "neg"))
         cases = np.concatenate([np.repeat(score, pos), np.repeat(score, neg)])
         truth = np.arange(cases.size) < pos.sum()
-        found[key] = ScoredCases(key, [None], [cases], [truth], None, True)
+        found[key] = ScoredCases([None], [cases], [truth], None, True)
     return found
 
 

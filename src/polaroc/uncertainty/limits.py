@@ -10,7 +10,7 @@ from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level, with
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import LIMITS_NOTE, PLACE
-from polaroc.base.statistics import ROUNDING, normal, student
+from polaroc.base.statistics import ROUNDING, student
 from polaroc.base.text import joined_notes
 from polaroc.measures.spec import Measure, measures_by_row, values_by_row
 from polaroc.priors.grids import skew
@@ -20,7 +20,6 @@ from polaroc.uncertainty.spread import Spread
 from polaroc.uncertainty.units import NO_VARIANCE, Units
 
 PERFECT = "perfect score: lower limit from the numbers of cases"
-NOT_COUNTS = "weights are not counts of cases: no interval"
 NO_DERIVATIVE = "no derivative here: no interval"
 COLUMNS = {**dict.fromkeys(INTERVAL, pl.Float64()), LIMITS_NOTE: pl.String()}
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters have {{}}: no interval"
@@ -42,11 +41,9 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sureness:
-    """How limits follow from variances; method and level are as in `intervals`."""
+    """How limits follow from variances."""
 
-    method: str
     level: float
-    counted: bool  # whether weights are counts of cases
     units: Units  # what is independent
 
     @property
@@ -57,18 +54,16 @@ class Sureness:
 
     @property
     def quantile(self) -> "Array":
-        """Student's, at one degree of freedom less than units of the rarer class, or normal."""
+        """Student's, at one degree of freedom less than units of the rarer class."""
         freedom = np.minimum(self.units.positives, self.units.negatives) - 1
         known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
         quantiles: Array = known.to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
-        if self.method == "wald":
-            return np.where(self.units.independent, normal(self.level), quantiles)
         return quantiles
 
     def error(self, variances: "Array") -> "Array":
         """The standard error; NaN where units are too few, zero for a rounding error."""
         large = np.where(variances > NO_VARIANCE, variances, 0 * variances)
-        return np.where(self.units.enough & self.counted, np.sqrt(large), np.nan)
+        return np.where(self.units.enough, np.sqrt(large), np.nan)
 
     def note(self, error: "Array", missing: "Array") -> "Array":
         """Why there are no limits where they are `missing`."""
@@ -76,7 +71,6 @@ class Sureness:
         in_clusters = units.least > 2
         too_few = FEW_EFFECTIVE if units.weighted else FEW_CLUSTERS
         reasons = [
-            (np.full(len(error), not self.counted), NOT_COUNTS),
             (in_clusters & (units.positives < units.least), too_few.format("positives")),
             (in_clusters & (units.negatives < units.least), too_few.format("negatives")),
             (units.positives <= 1, "one positive: no standard error"),
@@ -120,13 +114,9 @@ def area_limits(
     estimates = np.where(sureness.both, estimates, np.nan)
     error = sureness.error(variances)
     has_limits = (error > 0) & (estimates > 0) & (estimates < 1)
-    if sureness.method == "wald":
-        width = sureness.quantile * error
-        lower, upper = (np.clip(end, 0, 1) for end in (estimates - width, estimates + width))
-    else:
-        odds = estimates / (1 - estimates)
-        factor = np.exp(sureness.quantile * error / (estimates * (1 - estimates)))
-        lower, upper = 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
+    odds = estimates / (1 - estimates)
+    factor = np.exp(sureness.quantile * error / (estimates * (1 - estimates)))
+    lower, upper = 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
     lower, upper = (np.where(has_limits, end, np.nan) for end in (lower, upper))
     note = sureness.note(error[0], ~has_limits[0] & ~np.isnan(estimates[0]))
     if measure.perfect_lower_limit is not None:
@@ -161,15 +151,11 @@ def loss_limits(
         note = np.full(len(defined), None, dtype=object)
         note[defined] = measure.no_limits
         return Limits(nothing, nothing, nothing, note)
-    error = np.where(sureness.counted & sureness.units.enough & defined, np.sqrt(variances), np.nan)
+    error = np.where(sureness.units.enough & defined, np.sqrt(variances), np.nan)
     falls = measure.bounds[0] is None
     loss = 1 - estimates if falls else estimates
-    if sureness.method == "wald":
-        width = sureness.quantile * error
-        ends = [loss - width, loss + width]
-    else:
-        factor = np.exp(sureness.quantile * error / loss)
-        ends = [loss / factor, loss * factor]
+    factor = np.exp(sureness.quantile * error / loss)
+    ends = [loss / factor, loss * factor]
     lower, upper = (1 - end for end in reversed(ends)) if falls else ends
     has_limits = (error > 0) & (loss > 0)
     least, greatest = (

@@ -1,4 +1,4 @@
-"""Cases of one test set, or several, that models scored: read, checked and put side by side."""
+"""Cases of one test set that models scored: read, checked and put side by side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, column_name, parts_by_key, single_column
+from polaroc.base.columns import column_name, parts_by_key, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
@@ -30,9 +30,6 @@ from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
 from polaroc.uncertainty.cells import numbered
 
-PAIR = (
-    "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
-)  # fmt: skip
 FEW = 3
 # Cases of a model up to which counts are written out as rows.
 MAX_CASES = 100_000_000
@@ -44,7 +41,6 @@ WHOLE_CASES = "drop such cases of all models before, or correct them."
 class ScoredCases:
     """The cases of one test set, scored by several models; one array per model in each list."""
 
-    key: tuple[object, ...]  # of the test set
     models: list[object]  # sorted
     scores: list["Array"]
     truths: list["Array"]
@@ -119,28 +115,21 @@ class ScoredCases:
 
 @dataclass(frozen=True, eq=False)
 class ComparedCases:
-    """The test sets on which models are compared, and the names of the columns."""
+    """The test set on which models are compared, and the names of the columns."""
 
-    sets: list[ScoredCases]
-    schema: pl.Schema  # of the keys of the test sets, and of the models
-    blocks: list[str]  # the keys of the test sets
+    scored: ScoredCases
+    kind: pl.DataType  # of the column of the models
     model: str
     case: str | None
-
-    @property
-    def only(self) -> ScoredCases:
-        """The one test set."""
-        (one,) = self.sets
-        return one
 
 
 def read_cases(
     cases: Cases[Any], hint: str = WHOLE_CASES, *, unpaired: bool = False
 ) -> ComparedCases:
-    """Cases of each test set, read once; raise where models did not score the same ones.
+    """Cases of one test set, read once; raise where models did not score the same ones.
 
-    Test sets are the values of `by` and folds. In a wide table each row is a case where no column
-    tells them apart. Models that are `unpaired` are read as if each had a test set of its own.
+    In a wide table each row is a case where no column tells them apart. Models that are `unpaired`
+    are read as if each had a test set of its own.
     """
     model, case = model_column(cases), cases.case
     if case is None and not (unpaired or cases.scores):
@@ -153,8 +142,8 @@ def read_cases(
         cases = replace(cases, table=cast(Any, table), case=case)
     of_case = None if case is None else column_name(case, "case")
     also = [] if of_case is None else [of_case]
-    _refuse_roles_among(cases.by, model, also)
-    cases, clusters = with_clusters(cases)
+    # A fold has one value here.
+    cases, clusters = with_clusters(replace(cases, fold=()))
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
     with without_nulls(hint):
         unread = unaudited(cases, also=[*also, *clusters], collected=True)
@@ -162,8 +151,6 @@ def read_cases(
         rows = unread.collected_with(predictions.valid_rows)
     if predictions.weighted:
         rows = rows.filter(pl.col(WEIGHT) > 0)
-    blocks = [key for key in predictions.keys if key not in (model, *also, *clusters)]
-    check_keys(blocks, also=[f"{model}_a", f"{model}_b", *PAIR])
     if rows[model].n_unique() < 2:
         raise InvalidArgument(
             f"{model!r} has {rows[model].n_unique()} value(s), a comparison needs two.",
@@ -174,14 +161,8 @@ def read_cases(
     if clusters:
         rows = in_one_column(rows, clusters)
         check_clusters(rows[CLUSTER].null_count())
-    kept = [*blocks, model]
-    sets = [
-        _scored(parts, rows, blocks, model, of_case, sampled=predictions.sampled)
-        for parts in _parts(rows, blocks, model)
-    ]
-    return ComparedCases(
-        sets, pl.Schema({key: rows.schema[key] for key in kept}), blocks, model, of_case
-    )
+    scored = _scored(rows, model, of_case, sampled=predictions.sampled)
+    return ComparedCases(scored, rows.schema[model], model, of_case)
 
 
 def scored_by_key(
@@ -208,35 +189,21 @@ def scored_by_key(
         rows = rows.with_columns(map(pl.Series, numbers, found))
     parts = parts_by_key(rows, keys)
     return {
-        key: scored_rows(one, key, [one[name].to_numpy() for name in numbers] or None)
+        key: scored_rows(one, [one[name].to_numpy() for name in numbers] or None)
         for key, one in parts.items()
     }
 
 
-def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:
-    """The rows of each model, test set by test set, all sorted."""
-    keys = [*blocks, model]
-    parts = rows.partition_by(keys, maintain_order=True)
-    first = pl.concat([part.select(keys).head(1) for part in parts])
-    order = first.with_row_index(PLACE).sort(keys, nulls_last=True)
-    for block in order.partition_by(blocks, maintain_order=True) if blocks else [order]:
-        yield [parts[place] for place in block[PLACE]]
-
-
-def _scored(
-    parts: list[pl.DataFrame],
-    rows: pl.DataFrame,
-    blocks: list[str],
-    model: str,
-    case: str | None,
-    *,
-    sampled: bool,
-) -> ScoredCases:
+def _scored(rows: pl.DataFrame, model: str, case: str | None, *, sampled: bool) -> ScoredCases:
     """The cases of a test set; raise where models did not score the same ones."""
+    parts = rows.partition_by(model, maintain_order=True)
+    models = pl.concat([part.select(model).head(1) for part in parts])
+    order = models.with_row_index(PLACE).sort(model, nulls_last=True)
+    parts = [parts[place] for place in order[PLACE]]
     if case is not None:
         aligned = _aligned(parts, case)
         if aligned is None:
-            _refuse_unpaired(rows, blocks, model, case)
+            _refuse_unpaired(rows, model, case)
         parts = aligned or parts
     if WEIGHT in rows.columns and not sampled:
         parts = [_written_out(part) for part in parts]
@@ -246,7 +213,6 @@ def _scored(
         own = [numbered(part) for part in (parts if case is None else parts[:1])]
         clusters = own if case is None else own * len(parts)
     return ScoredCases(
-        parts[0].select(blocks).row(0) if blocks else (),
         [part[model][0] for part in parts],
         [part[SCORE].to_numpy() for part in parts],
         [part[TRUTH].to_numpy() for part in parts],
@@ -256,12 +222,10 @@ def _scored(
     )
 
 
-def scored_rows(
-    rows: pl.DataFrame, key: tuple[object, ...] = (), clusters: "list[Array] | None" = None
-) -> ScoredCases:
+def scored_rows(rows: pl.DataFrame, clusters: "list[Array] | None" = None) -> ScoredCases:
     """The cases of one model, from rows in private columns, with the numbers of their clusters."""
     return ScoredCases(
-        key, [*key[-1:]] or [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
+        [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
         [rows[TRUTH].to_numpy()], None if clusters is None else [clusters], True,
         [rows[WEIGHT].to_numpy()] if WEIGHT in rows.columns else None,
     )  # fmt: skip
@@ -274,7 +238,7 @@ def _written_out(counted: pl.DataFrame) -> pl.DataFrame:
         raise InvalidPredictions(
             f"the counts of a model sum to {total:,} cases, and models are compared "
             f"case by case, of at most {MAX_CASES:,}.",
-            hint="evaluate(intervals=...) takes any counts; or compare a sample of the cases.",
+            hint="evaluate(intervals=True) takes any counts; or compare a sample of the cases.",
         )
     return each_case(counted.lazy()).collect()
 
@@ -319,21 +283,6 @@ def model_column(cases: Cases[Any]) -> str:
     )
 
 
-def _refuse_roles_among(by: Sequence[IntoExpr], model: str, of_case: Sequence[str]) -> None:
-    """Refuse the column of the models, and that of the cases, among those of the test sets."""
-    named = [key for key in by if isinstance(key, str)]
-    taken = [key for key in named if key in (model, *of_case)]
-    if taken:
-        role = "models apart, as model" if taken[0] == model else "cases apart, as case"
-        raise InvalidArgument(
-            f"by has {quoted(taken[:1])}, which tells the {role} says.",
-            hint=Hint(
-                "by are test sets that are compared each on its own: leave it out, {by}.",
-                by=[key for key in named if key not in taken],
-            ),
-        )
-
-
 def common_cases_of(
     cases: Cases[pl.DataFrame], model: str
 ) -> tuple[Cases[pl.DataFrame], str | None]:
@@ -356,7 +305,7 @@ def common_cases_of(
     elif case is None:
         return cases, None
     else:
-        ids = [*dict.fromkeys([*column_names_of(cases.fold), *column_names_of(cases.by), case])]
+        ids = [*dict.fromkeys([*column_names_of(cases.fold), case])]
         lacking = _lacking(cases, model, ids, table[case].is_not_null())
         by_model = [*lacking.group_by(model).agg(pl.len()).sort(model).iter_rows()]
         out = pl.concat([lacking.select(ids), table.filter(unlabelled).select(ids)]).unique()
@@ -385,15 +334,13 @@ def _lacking(
     cases: Cases[pl.DataFrame], model: str, ids: Sequence[str], has_case: pl.Series
 ) -> pl.DataFrame:
     """The model and the `ids` of each score that is missing, in a table with one score column."""
-    table, by = cases.table, column_names_of(cases.by)
+    table = cases.table
     unscored = _is_missing(table, cast(IntoExpr, cases.score), "score")
     key = [*dict.fromkeys([model, *ids])]
     known = table.filter(has_case)
     if not share_cases(known, ids, model):
         return table.filter(unscored).select(key)
-    cells = known.select(ids).unique()
-    models = known.select([*dict.fromkeys([model, *by])]).unique()
-    cells = join_on(cells, models, by) if by else cells.join(models, how="cross")
+    cells = known.select(ids).unique().join(known.select(model).unique(), how="cross")
     return join_on(cells.select(key), table.filter(~unscored).select(key), key, "anti")
 
 
@@ -416,20 +363,19 @@ def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Seri
     return values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
 
 
-def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: str) -> None:
+def _refuse_unpaired(rows: pl.DataFrame, model: str, case: str) -> None:
     """Raise on cases that models do not have in common, with the first of them."""
-    key = [*blocks, case]
     if rows[case].null_count():
         raise InvalidPredictions(
             f"{rows[case].null_count()} rows have no case.", hint=f"fill in the column {case!r}."
         )
-    refuse_twice(rows.select(*key, model), [*key, model])
-    refuse_lacking(rows, blocks, model, case)
+    refuse_twice(rows.select(case, model), [case, model])
+    refuse_lacking(rows, [], model, case)
     roles = {TRUTH: "truth", CLUSTER: "cluster", WEIGHT: "count or weight"}
     kinds = {name: pl.col(name).n_unique() for name in roles if name in rows.columns}
-    counts = rows.group_by(key).agg(**kinds)
+    counts = rows.group_by(case).agg(**kinds)
     for name in kinds:
-        _refuse(counts.filter(pl.col(name) > 1), key,
+        _refuse(counts.filter(pl.col(name) > 1), [case],
                 f"cases have a {roles[name]} that differs by model",
                 f"one case has one {roles[name]}: check how the tables were joined.")  # fmt: skip
 

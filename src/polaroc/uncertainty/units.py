@@ -208,7 +208,6 @@ class Clustering(NamedTuple):
     numbers: "Array"
     of_prior: "Array"  # the variance of the log-odds of the observed prior of each key
     has_shared: "Array"  # whether cases of each key share a cluster
-    has_equal: "Array"  # whether clusters of each key that have a class weigh as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +220,6 @@ class Units:
     negatives: "Array"
     of_prior: "Array"  # the variance of the log-odds of the observed prior of each key
     least: "Array"  # how many units of each class a key needs for limits
-    independent: "Array"  # whether cases of a key are independent and of equal weight
     # None of cases; of two that cross each other also that by both at once.
     clusterings: Sequence[Clustering] = ()
     weighted: bool = False  # whether `positives` and `negatives` are effective numbers
@@ -311,8 +309,8 @@ def _between(own: "Sequence[Array]", numbers: "Array", moments: "Array") -> "Arr
 def cases_as_units(positives: "Array", negatives: "Array") -> Units:
     """Cases that are independent."""
     with np.errstate(all="ignore"):
-        least, independent = np.full(len(positives), 2), np.full(len(positives), True)
-        return Units(positives, negatives, 1 / positives + 1 / negatives, least, independent)
+        least = np.full(len(positives), 2)
+        return Units(positives, negatives, 1 / positives + 1 / negatives, least)
 
 
 def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units:
@@ -322,9 +320,8 @@ def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units
     # Clusters of one case each are cases.
     has_shared = np.any([one.has_shared for one in found], axis=0)
     least = np.where(has_shared, FEWEST_CLUSTERS, 2)
-    independent = ~has_shared & np.all([one.has_equal for one in found], axis=0)
     of_prior = crossed([one.of_prior for one in found])
-    return Units(fewest[0], fewest[1], of_prior, least, independent, found, weighted)
+    return Units(fewest[0], fewest[1], of_prior, least, found, weighted)
 
 
 def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> Clustering:
@@ -334,15 +331,13 @@ def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> C
         slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
     ]
     numbers, of_prior = np.zeros((3, size)), np.zeros(size)
-    has_shared, has_equal = np.zeros((2, size), bool)
+    has_shared = np.zeros(size, bool)
 
     def block_of(own: slice) -> Block:
         block = _block(cases, cluster, own)
-        numbers[:, own], has_shared[own], has_equal[own] = block.numbers, block.has_shared, True
+        numbers[:, own], has_shared[own] = block.numbers, block.has_shared
         if weighted:
-            equal = block.equal_numbers
-            has_equal[own] = (equal == numbers[:2, own]).all(axis=0)
-            numbers[:2, own] = equal
+            numbers[:2, own] = block.equal_numbers
         with np.errstate(all="ignore"):
             whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
             of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)))
@@ -351,7 +346,7 @@ def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> C
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, keys))
-    return Clustering(blocks, numbers, of_prior, has_shared, has_equal)
+    return Clustering(blocks, numbers, of_prior, has_shared)
 
 
 def _block(cases: ClusteredCases, clusters: "Array", keys: slice) -> Block:

@@ -25,7 +25,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import IbisTable, Interpolation, Intervals, Priors
+from polaroc.typing import IbisTable, Interpolation, Priors
 from polaroc.uncertainty.intervals import with_limits
 from polaroc.warehouse.cells import (
     FATAL,
@@ -60,7 +60,7 @@ def evaluate(
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
-    intervals: Intervals | None = None,
+    intervals: bool = False,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
     memory: Memory | None = None,
@@ -101,9 +101,9 @@ def evaluate(
     [('auc', 0.68), ('auprec', 0.35)]
     """
     _refuse_local_options(memory=memory, progress=progress)
-    if intervals is not None:
+    if intervals:
         taken = [role for role in ROLES if role not in ("cluster", "weight")]
-        refuse_roles(cases, "warehouse.evaluate(intervals=...)", taken)
+        refuse_roles(cases, "warehouse.evaluate(intervals=True)", taken)
     request = Request(
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
         measures=measures, score_prior=cases.score_prior,
@@ -111,15 +111,15 @@ def evaluate(
     predictions = with_ranges(read(cases), ranges)
     counts = _cells(predictions)
     _, on_curve, on_hull = request.select(IBIS)
-    if not on_hull and intervals is None:
+    if not on_hull and not intervals:
         return measured(predictions, counts, _share_nodes(on_curve, request))
     check_connected(cases.table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
     # With intervals all sums are taken again from the fetched cells.
-    there = on_curve if intervals is None else []
+    there = [] if intervals else on_curve
     wide = collected(key_totals(predictions, counts, there)).with_columns(pl.col(TOTALS).cast(kind))
     points = to_curve_table(predictions, counts)
-    if intervals is not None:
+    if intervals:
         return in_memory(local_intervals(predictions, points, wide, request))
     return in_memory(_with_hulls(predictions, points, wide, request))
 
@@ -191,8 +191,7 @@ def local_intervals(
     curves = in_order(attach(_fetched_cells(curve).lazy(), notes, keys), keys)
     sums = table_sums(curves, keys, measures).drop(TOTALS)
     measured = local_tidy(attach(key_notes.lazy(), sums, keys, required=False), keys, measures)
-    method, in_arrays = request.intervals or "logit", request.select(ARRAYS).measures
-    limits = with_limits(measured, curves, keys, in_arrays, method, request.level)
+    limits = with_limits(measured, curves, keys, request.select(ARRAYS).measures, request.level)
     return without_repeats(limits, measures).collect()
 
 

@@ -51,7 +51,6 @@ CALLS = {
         ONE, POINTS, **NAMES, same_table=True, intervals=True, **at
     ),
     "calibration": lambda **at: pr.calibration(ONE, **NAMES, **at).table,
-    "calibration, curve": lambda **at: pr.calibration(ONE, **NAMES, draws=100, **at).curve,
     "expected_cost": lambda **at: pr.expected_cost(ONE, **NAMES, over=0.4, intervals=True, **at),
     "decision_curve": lambda **at: pr.decision_curve(
         ONE.with_columns(pl.col("p").rank() / ONE.height),
@@ -71,6 +70,7 @@ CALLS = {
 }
 # The same function, asked for limits of another kind.
 MORE = {
+    "calibration, curve": lambda **at: pr.calibration(ONE, **NAMES, draws=100, **at).curve,
     "monitor, labels": lambda **at: (
         pr.monitor(
             ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, labelled=ONE,

@@ -187,11 +187,14 @@ def scored_by_key(
         found = numbered(rows)
         numbers = [private(f"cluster_{place}") for place in range(len(found))]
         rows = rows.with_columns(map(pl.Series, numbers, found))
-    parts = parts_by_key(rows, keys)
     return {
-        key: scored_rows(one, [one[name].to_numpy() for name in numbers] or None)
-        for key, one in parts.items()
-    }
+        key: ScoredCases(
+            [None], [one[SCORE].cast(pl.Float64).to_numpy()], [one[TRUTH].to_numpy()],
+            [[one[name].to_numpy() for name in numbers]] if numbers else None, True,
+            [one[WEIGHT].to_numpy()] if WEIGHT in one.columns else None,
+        )
+        for key, one in parts_by_key(rows, keys).items()
+    }  # fmt: skip
 
 
 def _scored(rows: pl.DataFrame, model: str, case: str | None, *, sampled: bool) -> ScoredCases:
@@ -220,15 +223,6 @@ def _scored(rows: pl.DataFrame, model: str, case: str | None, *, sampled: bool) 
         case is not None,
         [part[WEIGHT].to_numpy() for part in parts] if sampled else None,
     )
-
-
-def scored_rows(rows: pl.DataFrame, clusters: "list[Array] | None" = None) -> ScoredCases:
-    """The cases of one model, from rows in private columns, with the numbers of their clusters."""
-    return ScoredCases(
-        [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
-        [rows[TRUTH].to_numpy()], None if clusters is None else [clusters], True,
-        [rows[WEIGHT].to_numpy()] if WEIGHT in rows.columns else None,
-    )  # fmt: skip
 
 
 def _written_out(counted: pl.DataFrame) -> pl.DataFrame:

@@ -1,19 +1,16 @@
-from math import inf, isnan
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from math import inf
 
+import exact
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.base.columns import CURVE, EFFECTIVE
-from polaroc.curves.segments import share, snap_to_total
 
-
-class Floats:
-    """A backend of plain floats, as far as `snap_to_total` needs one."""
-
-    def where(self, condition: bool, then: float, otherwise: float) -> float:
-        return then if condition else otherwise
+CURVE = ["threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr"]
 
 
 def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
@@ -46,7 +43,7 @@ def test_counts_are_64_bit_integers_unless_weighted():
     counts = ("pos", "neg", "tp", "fp", "positives", "negatives")
     for weight, dtype in ((None, pl.Int64), ("one", pl.Float64)):
         found = pr.curve(table, truth="truth", score="score", weight=weight)
-        assert found.columns == [*CURVE, *([EFFECTIVE] if weight else [])]
+        assert found.columns == [*CURVE, *(["effective_negatives"] if weight else [])]
         assert {found.schema[name] for name in counts} == {dtype}
         assert {found.schema[name] for name in ("threshold", "tpr", "fpr")} == {pl.Float64}
 
@@ -138,20 +135,6 @@ def test_curves_end_at_exactly_one(rows, weight):
     assert curve(weighted).select("tpr", "fpr").row(-1) == (1.0, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("passed", "expected"), [(0.0, 0.0), (0.5, 0.5), (0.94, 0.94), (0.96, 1.0), (1 - 1e-16, 1.0)]
-)
-def test_what_is_left_of_a_sum_is_rounding_where_it_is_less_than_any_weight(passed, expected):
-    # The least weight is 0.1.
-    assert pl.select(snap_to_total(pl.lit(passed), pl.lit(1.0), pl.lit(0.1))).item() == expected
-    assert snap_to_total(passed, 1.0, 0.1, Floats()) == expected
-
-
-def test_a_share_of_nothing_is_none():
-    assert isnan(pl.select(share(pl.lit(0.0), pl.lit(0.0))).item())
-    assert pl.select(share(pl.lit(0.25), pl.lit(0.25))).item() == 1
-
-
 def test_keys_of_dropped_rows_are_in_their_order():
     table = pl.DataFrame({
         "key": ["b", "d", "b", "b", "c"], "truth": [1, 0, 0, 1, 0],
@@ -171,3 +154,57 @@ def test_a_lazy_frame_gives_the_same_bits(engine, count):
     assert eager.equals(pr.curve(table.lazy(), **roles).collect(engine=engine))
     for rate, counted, total in (("tpr", "tp", "positives"), ("fpr", "fp", "negatives")):
         assert eager[rate].to_list() == [a / b for a, b in eager.select(counted, total).rows()]
+
+
+KEYS = {
+    "Boolean": [True, False],
+    "Int8": pl.Series([-128, 127, 0], dtype=pl.Int8),
+    "Int64": [-(2**63), 2**63 - 1],
+    "UInt64": pl.Series([2**64 - 1, 0], dtype=pl.UInt64),
+    "Int128": pl.Series([-(2**100), 2**100, 7], dtype=pl.Int128),
+    "Float64": [0.5, -1.5, inf],
+    "Decimal": [Decimal("1.25"), Decimal("-3.00")],
+    "String": ["b", "a", "", "ä", "B", "a longer name that is not held in place"],
+    "Categorical": pl.Series(["b", "a", "ä"], dtype=pl.Categorical),
+    "Enum": pl.Series(["late", "early"], dtype=pl.Enum(["late", "early", "never used"])),
+    "Binary": [b"\x00", b"\xff"],
+    "Date": [date(2024, 2, 29), date(1969, 1, 1)],
+    "Datetime": [datetime(2024, 1, 1, 12), datetime(1960, 1, 1)],
+    "Duration": [timedelta(1), timedelta(-1)],
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_of_any_type_have_their_own_curves_in_order_with_null_last(kind):
+    values = pl.Series(KEYS[kind])
+    values = values.extend(pl.Series([None], dtype=values.dtype))
+    rng = np.random.default_rng(1)
+    table = pl.DataFrame({
+        "key": values.gather(rng.integers(0, len(values), 120)), "fold": rng.integers(0, 2, 120),
+        "truth": rng.random(120) < 0.4, "score": rng.normal(size=120).round(1),
+    })  # fmt: skip
+    expected = []
+    parts = table.sort("key", "fold", nulls_last=True).partition_by("key", "fold", as_dict=True)
+    for keys, rows in parts.items():
+        points = exact.curve((*row, 1) for row in rows.select("truth", "score").rows())
+        counts = zip(points.thresholds, points.tp, points.fp, strict=True)
+        expected += [(*keys, *point) for point in counts]
+    roles = {"truth": "truth", "score": "score", "model": "key", "fold": "fold"}
+    found = pr.curve(table, **roles)
+    assert found["key"].dtype == values.dtype
+    assert found.select("key", "fold", "threshold", "tp", "fp").rows() == expected
+    assert_frame_equal(pr.curve(table.lazy(), **roles).collect(), found)
+
+
+def test_one_curve_of_many_rows_with_ties_at_extreme_scores():
+    rng = np.random.default_rng(2)
+    levels = np.unique([*(10.0 ** rng.integers(-308, 308, 2000) * rng.normal(size=2000)), 5e-324])
+    of_level = rng.integers(0, levels.size, 100_000)
+    truth = rng.random(100_000) < 0.1
+    found = curve(pl.DataFrame({"truth": truth, "score": levels[of_level]}))
+    positives = np.bincount(of_level[truth], minlength=levels.size)[::-1]
+    negatives = np.bincount(of_level[~truth], minlength=levels.size)[::-1]
+    seen = positives + negatives > 0
+    assert found["threshold"][1:].to_list() == levels[::-1][seen].tolist()
+    assert found["tp"][1:].to_list() == positives[seen].cumsum().tolist()
+    assert found["fp"][1:].to_list() == negatives[seen].cumsum().tolist()

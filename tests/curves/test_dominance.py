@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from strategies import tables
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument
 
 NAMES = {"truth": "truth", "score": "score"}
 
@@ -41,7 +40,6 @@ def test_dominance_is_the_same_in_precision_recall_space(a, b, prior):
     assert relation == "dominates" or (lead <= 1e-9).all()
 
 
-@pytest.mark.slow
 @given(tables(kinds=["none"]), tables(kinds=["none"]))
 def test_crossings_are_on_both_curves_and_the_other_way_round(a, b):
     forth, back = (pr.dominance(two(*pair)).row(0, named=True) for pair in ((a, b), (b, a)))
@@ -56,30 +54,22 @@ def test_crossings_are_on_both_curves_and_the_other_way_round(a, b):
             assert diagonal == pytest.approx(point["tpr"] - point["fpr"], abs=1e-9)
 
 
-def test_a_crossing_by_hand():
-    # A rises to (0, ½) and then straight to (1, 1); B is straight to (½, 1): they
-    # meet where ½ + f/2 = 2f, at f = ⅓.
-    a = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [2.0, 1.0, 1.0, 1.0]})
-    b = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [2.0, 2.0, 2.0, 1.0]})
-    row = pr.dominance(two(a, b)).row(0, named=True)
+# Of fpr, tpr. First: A rises to (0, ½) and then straight to (1, 1), B is straight to (½, 1): they
+# meet where ½ + f/2 = 2f. Second: both go (¼, ½), (½, ½), (½, ¾), before that A is above, after
+# it B: the crossing is in the middle of the way they share, where fpr + tpr goes from ¾ to 1¼.
+@pytest.mark.parametrize(
+    ("truth", "a", "b", "crossing"),
+    [
+        ([1, 1, 0, 0], [2, 1, 1, 1], [2, 2, 2, 1], (1 / 3, 2 / 3)),
+        ([1, 1, 0, 0] * 2, [7, 7, 6, 5, 4, 2, 2, 2], [6, 6, 6, 5, 4, 3, 2, 2], (1 / 2, 1 / 2)),
+    ],
+)
+def test_crossings_by_hand(truth, a, b, crossing):
+    curve = two(*(pl.DataFrame({"truth": truth, "score": score}) for score in (a, b)))
+    row = pr.dominance(curve).row(0, named=True)
     assert row["relation"] == "crosses"
     (point,) = row["crossings"]
-    assert (point["fpr"], point["tpr"]) == pytest.approx((1 / 3, 2 / 3))
-
-
-def test_curves_that_touch_cross_in_the_middle_of_where_they_touch():
-    # Of fpr, tpr: both go (¼, ½), (½, ½), (½, ¾); before that A is above, after it B.
-    a = pl.DataFrame({
-        "truth": [1, 1, 0, 0, 1, 1, 0, 0], "score": [7.0, 7.0, 6.0, 5.0, 4.0, 2.0, 2.0, 2.0],
-    })  # fmt: skip
-    b = pl.DataFrame({
-        "truth": [1, 1, 0, 0, 1, 1, 0, 0], "score": [6.0, 6.0, 6.0, 5.0, 4.0, 3.0, 2.0, 2.0],
-    })  # fmt: skip
-    row = pr.dominance(two(a, b)).row(0, named=True)
-    assert row["relation"] == "crosses"
-    (point,) = row["crossings"]
-    # Along the way they share, fpr + tpr goes from ¾ to 1¼.
-    assert (point["fpr"], point["tpr"]) == pytest.approx((1 / 2, 1 / 2))
+    assert (point["fpr"], point["tpr"]) == pytest.approx(crossing)
 
 
 def test_pairs_within_folds():
@@ -100,10 +90,3 @@ def test_a_curve_without_a_class_has_no_relation():
     curve = two(whole, pl.DataFrame({"truth": [1, 1], "score": [2.0, 1.0]}))
     row = pr.dominance(curve).row(0, named=True)
     assert (row["relation"], row["crossings"]) == (None, None)
-
-
-@pytest.mark.parametrize(("by", "model"), [(["model"], "fold"), ([], "model"), ([], None)])
-def test_what_is_not_a_key_is_refused(by, model):
-    table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
-    with pytest.raises(InvalidArgument, match="Hint:"):
-        pr.dominance(pr.curve(table, **NAMES, by=by, model=None, fold=None), model=model)

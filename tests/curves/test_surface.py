@@ -8,8 +8,6 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc import rates
-from polaroc.curves.surface import RATES
-from polaroc.errors import InvalidArgument, InvalidTable
 
 
 def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
@@ -58,11 +56,6 @@ def test_precision_at_recall_zero_is_its_limit(truth, score, limit):
 def test_rates_where_nothing_is_called_positive(name, at_origin):
     found = SMALL.pipe(curve).pipe(pr.surface, 0.1, name)[name][0]
     assert found == (None if at_origin is None else pytest.approx(at_origin, rel=1e-12))
-
-
-def test_every_rate_has_a_float_column():
-    found = SMALL.pipe(curve).pipe(pr.surface, 0.1, list(RATES))
-    assert all(found.schema[name] == pl.Float64 for name in ("prior", "skew", *RATES))
 
 
 def test_rows_are_in_the_order_of_the_curve_then_of_the_priors():
@@ -117,30 +110,3 @@ def test_a_grid_gives_its_priors():
     found = SMALL.pipe(curve).pipe(pr.surface, grid)
     pairs = found.select("prior", "skew").unique(maintain_order=True)
     assert pairs.to_numpy() == pytest.approx(grid.to_numpy(), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("by", "chosen", "said"),
-    [
-        ((), ["presicion"], "no rate 'presicion'"),
-        ((), "presicion", "no rate 'presicion'"),
-        ((), {"tp": rates.recall}, "overwrite the column 'tp'"),
-        ((), {"prior": rates.recall}, "overwrite the column 'prior'"),
-        (["recall"], ["recall"], "overwrite the column 'recall'"),
-    ],
-)
-def test_rates_that_cannot_be_are_refused(by, chosen, said):
-    curves = SMALL.with_columns(recall=pl.lit("a")).pipe(curve, by=by)
-    with pytest.raises(InvalidArgument, match=rf"(?s){said}.*\nHint: "):
-        curves.pipe(pr.surface, 0.1, chosen)
-
-
-@pytest.mark.parametrize("prior", [0, 1, -0.5, float("nan"), "seen", None, True])
-def test_priors_outside_their_range_are_refused(prior):
-    with pytest.raises(InvalidArgument, match=r"(?s)prior is .*\nHint: "):
-        SMALL.pipe(curve).pipe(pr.surface, [prior])
-
-
-def test_predictions_are_not_a_curve():
-    with pytest.raises(InvalidTable, match=r"(?s)no column 'threshold'.*\nHint: "):
-        pr.surface(SMALL, 0.1)

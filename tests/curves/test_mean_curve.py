@@ -46,45 +46,35 @@ def of_model(curve: pl.DataFrame, model: str) -> list[pl.DataFrame]:
     return curve.filter(model=model).partition_by("fold", maintain_order=True)
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("n", [2, 3, 11, 101])
-@pytest.mark.parametrize("weight", [None, "weight"])
-@pytest.mark.parametrize("decimals", [0, 1, 6])
+# Numbers of points, weights and decimals of the scores, of which few make ties.
+CASES = pytest.mark.parametrize(
+    ("n", "weight", "decimals"), [(2, None, 1), (3, "weight", 0), (11, "weight", 6), (101, None, 1)]
+)
+
+
+@CASES
 def test_mean_and_deviation_of_the_heights(n, weight, decimals):
     curve = curves(table(decimals=decimals), weight)
     found = pr.mean_curve(curve, n=n)
     for model in ("A", "B"):
         mine = found.filter(model=model)
-        heights = np.array(
-            [[height(part, i / (n - 1)) for i in range(n)] for part in of_model(curve, model)]
-        )
+        heights = [[height(part, i / (n - 1)) for i in range(n)] for part in of_model(curve, model)]
         assert mine["fpr"].to_list() == pytest.approx([i / (n - 1) for i in range(n)], abs=1e-15)
-        np.testing.assert_allclose(mine["tpr"], heights.mean(axis=0), atol=1e-12)
-        np.testing.assert_allclose(mine["sd"], heights.std(axis=0, ddof=1), atol=1e-12)
+        np.testing.assert_allclose(mine["tpr"], np.mean(heights, axis=0), atol=1e-12)
+        np.testing.assert_allclose(mine["sd"], np.std(heights, axis=0, ddof=1), atol=1e-12)
         assert mine["curves"].to_list() == [5] * n
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("n", [2, 3, 11, 101])
-@pytest.mark.parametrize("weight", [None, "weight"])
-@pytest.mark.parametrize("decimals", [0, 1, 6])
+@CASES
 def test_mean_and_deviation_of_the_precisions(n, weight, decimals):
     curve = curves(table(decimals=decimals), weight)
     found = curve.pipe(pr.surface, [0.5, 0.02]).pipe(pr.mean_curve, n=n)
-    for model in ("A", "B"):
-        for prior in (0.5, 0.02):
-            mine = found.filter(model=model, prior=prior)
-            values = np.array(
-                [
-                    [precision(part, i / (n - 1), prior) for i in range(n)]
-                    for part in of_model(curve, model)
-                ]
-            )
-            assert mine["tpr"].to_list() == pytest.approx(
-                [i / (n - 1) for i in range(n)], abs=1e-15
-            )
-            np.testing.assert_allclose(mine["precision"], values.mean(axis=0), atol=1e-12)
-            np.testing.assert_allclose(mine["sd"], values.std(axis=0, ddof=1), atol=1e-12)
+    recalls = [i / (n - 1) for i in range(n)]
+    for (model, prior), mine in found.group_by("model", "prior", maintain_order=True):
+        values = [[precision(part, at, prior) for at in recalls] for part in of_model(curve, model)]
+        assert mine["tpr"].to_list() == pytest.approx(recalls, abs=1e-15)
+        np.testing.assert_allclose(mine["precision"], np.mean(values, axis=0), atol=1e-12)
+        np.testing.assert_allclose(mine["sd"], np.std(values, axis=0, ddof=1), atol=1e-12)
 
 
 @pytest.mark.parametrize("ratio", [None, 0.25])
@@ -97,21 +87,6 @@ def test_t_interval(ratio):
     mine = found.filter(model="A")
     np.testing.assert_allclose(mine["lower"], np.clip(heights.mean(axis=0) - half, 0, 1), atol=1e-9)
     np.testing.assert_allclose(mine["upper"], np.clip(heights.mean(axis=0) + half, 0, 1), atol=1e-9)
-
-
-def test_what_the_interval_is_is_said():
-    curve = curves(table())
-    said = {
-        pr.mean_curve(curve, n=3, **options)["interval"][0]
-        for options in (
-            {}, {"interval": "t"}, {"interval": "t", "level": 0.9, "test_train_ratio": 0.25},
-        )
-    }  # fmt: skip
-    assert said == {
-        "± 1 SD",
-        "with its pointwise 95 % t-interval",
-        "with its pointwise 90 % t-interval, corrected for shared training cases",
-    }
 
 
 def test_curves_of_one_class_are_left_out_and_single_curves_have_no_spread():
@@ -134,25 +109,3 @@ def test_frames_and_order(fold):
         assert_frame_equal(lazy.collect(engine="in-memory"), eager)
         assert_frame_equal(step(curve.sample(fraction=1, shuffle=True, seed=3)), eager)
     assert eager.height == (14 if fold == ["model", "fold"] else 28)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"fold": "block"}, {"fold": []}, {"n": 1}, {"n": 2.5}, {"interval": "range"},
-        {"interval": "t", "level": 1}, {"test_train_ratio": 0.25},
-        {"interval": "t", "test_train_ratio": -1},
-    ],
-)  # fmt: skip
-def test_what_is_not_allowed_is_refused(options):
-    with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
-        pr.mean_curve(curves(table()), **options)
-
-
-def test_clashing_keys_and_wrong_tables_are_refused():
-    curve = curves(table())
-    with pytest.raises(pr.errors.InvalidArgument, match="also a column"):
-        pr.mean_curve(curve.rename({"model": "sd"}))
-    for lacking in (curve.drop("fp"), curve.pipe(pr.surface, 0.1).drop("fp")):
-        with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
-            pr.mean_curve(lacking)

@@ -7,7 +7,6 @@ import exact
 import numpy as np
 import polars as pl
 import pytest
-from sizes import replicates
 from sklearn import config_context
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
@@ -17,7 +16,7 @@ import polaroc as pr
 SEED = int(os.environ.get("POLAROC_SEED", "0"))
 COUNT = int(os.environ.get("POLAROC_TABLES", "600")) // len(crowds.WEIGHTS)
 # scikit-learn takes a millisecond for each.
-BESIDE = min(replicates(400, 100), COUNT)
+BESIDE = min(400, COUNT)
 PRIORS = ["observed", 0.5, 0.01]
 WAYS = [
     ("exact", "limit"), ("exact", "drop"), ("linear", "limit"), ("linear", "one"),
@@ -38,7 +37,16 @@ class Crowd:
         return pr.curve(tables, truth="truth", score="score", by="table", weight=self.weight)
 
 
-@pytest.fixture(scope="module", params=list(crowds.WEIGHTS))
+FAST = ("none", "dyadic")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        *FAST,
+        *(pytest.param(k, marks=pytest.mark.slow) for k in crowds.WEIGHTS if k not in FAST),
+    ],
+)
 def crowd(request):
     return Crowd(request.param)
 
@@ -55,7 +63,6 @@ def column(curves, name):
 # --- against rational numbers ------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_curves(crowd):
     found = crowd.curves
     assert found["threshold"].to_list() == column(crowd.exact, "thresholds")
@@ -89,15 +96,12 @@ def test_every_table_has_its_row_and_says_which_class_it_lacks(crowd):
     assert said == [note for note in lacking if note is not None]
 
 
-@pytest.mark.slow
 def test_auc(crowd):
     same(pr.auc(crowd.curves)["estimate"].drop_nulls(), [exact.auc(c) for c in crowd.both])
     found = pr.auc(crowd.curves, fpr=RANGE)["estimate"].drop_nulls()
     same(found, [exact.auc_below(c, *RANGE) for c in crowd.both], atol=1e-14)
 
 
-@pytest.mark.product
-@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 def test_auprec(crowd, way):
     found = pr.auprec(crowd.curves, PRIORS, *way)["estimate"].drop_nulls()
@@ -120,7 +124,6 @@ def test_hulls(crowd):
     assert found["fp"].to_list() == column(hulls, "fp")
 
 
-@pytest.mark.slow
 def test_sens_and_equal_error(crowd):
     found = pr.sens(crowd.curves, RANGE)["estimate"].drop_nulls()
     same(found, [exact.sens(c, *RANGE) for c in crowd.both], atol=1e-9)
@@ -131,7 +134,6 @@ def test_sens_and_equal_error(crowd):
     same(errors["estimate"].drop_nulls(), [exact.equal_error(c) for c in crowd.both])
 
 
-@pytest.mark.slow
 def test_surfaces(crowd):
     found = pr.surface(crowd.curves, 0.02, list(exact.RATES)).filter(
         pl.col("threshold").is_not_null(), pl.col("tpr").is_not_null(), pl.col("fpr").is_not_null()
@@ -145,14 +147,12 @@ def test_surfaces(crowd):
         same(found[name].drop_nulls(), numbers, atol=1e-14, err_msg=name)
 
 
-@pytest.mark.slow
 def test_cost_curves(crowd):
     shares = [0.0, 0.1, 0.5, 0.9, 1.0]
     found = pr.cost_curve(crowd.curves, shares)["cost"]
     same(found, [exact.least_cost(c, x) for c in crowd.both for x in shares])
 
 
-@pytest.mark.slow
 def test_dominance(crowd):
     pairs = crowd.curves.with_columns(model=pl.col("table") % 2, pair=pl.col("table") // 2)
     found = pr.dominance(pairs.drop("table"))
@@ -172,23 +172,18 @@ def chosen(crowd, rule, prior, **arguments):
     return points.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0)).rows(named=True)
 
 
-@pytest.mark.product
-@pytest.mark.slow
-@pytest.mark.parametrize("prior", [0.5, 0.1, "observed"])
-def test_balanced_points(crowd, prior):
-    for curve, found in zip(crowd.both, chosen(crowd, "balanced", prior), strict=True):
-        skewed = exact.skew(curve.observed if prior == "observed" else prior)
-        at, share, (t, f) = exact.balanced(curve, skewed)
-        assert (found["tpr"], found["fpr"]) == pytest.approx((float(t), float(f)), abs=1e-12)
-        if 1e-9 < share < 1 - 1e-9:
-            assert found["threshold"] == curve.thresholds[at]
-            assert found["share"] == pytest.approx(float(share), abs=1e-12)
+def test_balanced_points(crowd):
+    for prior in (0.5, 0.1, "observed"):
+        for curve, found in zip(crowd.both, chosen(crowd, "balanced", prior), strict=True):
+            skewed = exact.skew(curve.observed if prior == "observed" else prior)
+            at, share, (t, f) = exact.balanced(curve, skewed)
+            assert (found["tpr"], found["fpr"]) == pytest.approx((float(t), float(f)), abs=1e-12)
+            if 1e-9 < share < 1 - 1e-9:
+                assert found["threshold"] == curve.thresholds[at]
+                assert found["share"] == pytest.approx(float(share), abs=1e-12)
 
 
-@pytest.mark.product
-@pytest.mark.slow
-@pytest.mark.parametrize(("cost_fn", "cost_fp"), [(1, 1), (3, 1)])
-@pytest.mark.parametrize("prior", [0.5, 0.2])
+@pytest.mark.parametrize(("prior", "cost_fn", "cost_fp"), [(0.5, 1, 1), (0.2, 3, 1)])
 def test_cheapest_points(crowd, prior, cost_fn, cost_fp):
     found = chosen(crowd, "cost", prior, cost_fn=cost_fn, cost_fp=cost_fp)
     share = Fraction(prior)
@@ -202,41 +197,31 @@ def test_cheapest_points(crowd, prior, cost_fn, cost_fp):
         assert float(cost(curve.points[at]) - least) < 1e-15
 
 
-@pytest.mark.product
-@pytest.mark.slow
-@pytest.mark.parametrize("target", [0.0, 0.3, 0.5, 2 / 3, 0.7, 1.0])
+# A share that is the target to the last digit reaches it.
+@pytest.mark.parametrize("target", [0.0, 0.5, 2 / 3, 0.7, 1.0])
 def test_points_of_a_recall_and_of_a_false_positive_rate(crowd, target):
-    # A share that is the target to the last digit reaches it.
     for curve, found in zip(crowd.both, chosen(crowd, "recall", 0.5, target=target), strict=True):
         at = next(i for i, (t, _) in enumerate(curve.points) if float(t) >= target)
         assert found["threshold"] == curve.thresholds[at]
     for curve, found in zip(crowd.both, chosen(crowd, "fpr", 0.5, target=target), strict=True):
-        within = [(t, f) for t, f in curve.points if float(f) <= target]
-        best = max(t for t, _ in within)
+        best = max(t for t, f in curve.points if float(f) <= target)
         at = next(i for i, (t, _) in enumerate(curve.points) if t == best)
         assert found["threshold"] == curve.thresholds[at]
 
 
-@pytest.mark.product
-@pytest.mark.slow
-@pytest.mark.parametrize("target", [0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8])
+@pytest.mark.parametrize("target", [1 / 3, 0.5, 0.6, 0.75])
 def test_points_of_a_precision(crowd, target):
-    for curve, found in zip(
-        crowd.both, chosen(crowd, "precision", "observed", target=target), strict=True
-    ):
+    points = chosen(crowd, "precision", "observed", target=target)
+    for curve, found in zip(crowd.both, points, strict=True):
         skewed = exact.skew(curve.observed)
-        reached = [
-            (t, f) for t, f in curve.points[1:] if float(exact.precision(t, f, skewed)) >= target
-        ]
-        best = max((t for t, _ in reached), default=None)
+        reached = [t for t, f in curve.points[1:] if float(exact.precision(t, f, skewed)) >= target]
+        best = max(reached, default=None)
         assert found["tpr"] == (None if best is None else pytest.approx(float(best), abs=1e-15))
 
 
 # --- against scikit-learn ----------------------------------------------------------------------
 
 
-@pytest.mark.alike(3)
-@pytest.mark.slow
 def test_scikit_learn(crowd):
     # It takes differences of scores, which overflow, and tells ties by them.
     tables = crowd.tables.filter(pl.col("score").abs() < 1e300, pl.col("table") < BESIDE)

@@ -2,20 +2,17 @@
 
 from math import log
 
-import ibis
 import numpy as np
 import polars as pl
 import pytest
 
 import polaroc as pr
-from polaroc.evaluation import reader, sums
-from polaroc.files import memory
 
 PRIORS = [0.5, 0.04, 0.005]
 # At all of these priors λ is below N, so that the mean of λ/N is that of λ over N.
 OVER = (0.02, 0.05)
-MEASURES = ["auprec", "iauprec"]
-ASKED = {"priors": PRIORS, "over": OVER, "measures": MEASURES}
+ASKED = {"priors": PRIORS, "over": OVER, "measures": ["auprec", "iauprec"]}
+ROLES = {"truth": "truth", "score": "score"}
 
 
 def sampled() -> pl.DataFrame:
@@ -35,14 +32,6 @@ def sampled() -> pl.DataFrame:
 TABLE = sampled()
 
 
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Count memory from nothing on and read few rows at once, so that these rows are too many."""
-    monkeypatch.setattr(memory, "LEAST", 0)
-    monkeypatch.setattr(sums, "BASE", 0)
-    monkeypatch.setattr(reader, "LEAST_BATCH", 100)
-
-
 def of_curves(curves) -> pl.DataFrame:
     parts = [pr.auprec(curves, PRIORS), pr.iauprec(curves, OVER)]
     return pl.concat(part.lazy() for part in parts).collect()
@@ -52,24 +41,11 @@ def of_curves(curves) -> pl.DataFrame:
 WAYS = {
     "frame": lambda roles: pr.evaluate(TABLE, **roles, **ASKED),
     "lazy frame": lambda roles: pr.evaluate(TABLE.lazy(), **roles, **ASKED).collect(),
-    "on disk": lambda roles: pr.evaluate(TABLE, **roles, **ASKED, memory=30_000),
     "hull": lambda roles: pr.evaluate(TABLE, **roles, **ASKED, interpolation="hull"),
     "limits": lambda roles: pr.evaluate(TABLE, **roles, **ASKED, intervals=True),
     "curve": lambda roles: of_curves(pr.curve(TABLE, **roles)),
     "lazy curve": lambda roles: of_curves(pr.curve(TABLE.lazy(), **roles)),
     "hull of curve": lambda roles: of_curves(pr.hull(pr.curve(TABLE, **roles))),
-    "warehouse": lambda roles: pr.warehouse.collected(
-        pr.warehouse.evaluate(ibis.memtable(TABLE), **roles, **ASKED)
-    ),
-    "warehouse in ranges": lambda roles: pr.warehouse.collected(
-        pr.warehouse.evaluate(ibis.memtable(TABLE), **roles, **ASKED, ranges=5)
-    ),
-    "warehouse, hull": lambda roles: pr.warehouse.collected(
-        pr.warehouse.evaluate(ibis.memtable(TABLE), **roles, **ASKED, interpolation="hull")
-    ),
-    "warehouse, curve": lambda roles: of_curves(
-        pr.warehouse.collected(pr.warehouse.curve(ibis.memtable(TABLE), **roles))
-    ),
 }
 
 
@@ -92,75 +68,50 @@ def expected_notes(rows: pl.DataFrame, role: str | None, column: str | None) -> 
     }
 
 
-@pytest.mark.parametrize("by", [None, "key"])
 @pytest.mark.parametrize(
     ("role", "column"),
     [(None, None), ("weight", "equal"), ("weight", "unequal"), ("count", "whole")],
 )
 @pytest.mark.parametrize("way", WAYS)
-def test_the_note_takes_as_many_negatives_as_weights_are_worth(way, role, column, by):
-
-    roles = {"truth": "truth", "score": "score", "by": by} | (
-        {} if role is None else {role: column}
-    )
-    found = WAYS[way](roles)
-    parts = {(): TABLE} if by is None else dict(TABLE.partition_by(by, as_dict=True).items())
-    for key, rows in parts.items():
-        own = found if by is None else found.filter(pl.col(by) == key[0])
-        notes = dict(own.select("prior", "note").rows())
+def test_the_note_takes_as_many_negatives_as_weights_are_worth(way, role, column):
+    found = WAYS[way](ROLES | {"by": "key"} | ({} if role is None else {role: column}))
+    for (key,), rows in TABLE.partition_by("key", as_dict=True).items():
+        notes = dict(found.filter(key=key).select("prior", "note").rows())
         assert notes == expected_notes(rows, role, column)
 
 
-def test_the_note_of_a_sample_is_that_of_its_rows():
-    # Without their weights the same negatives are as few.
-    roles = {"truth": "truth", "score": "score"}
-    plain = pr.evaluate(TABLE, **roles, **ASKED)
-    for weight in ("equal", pl.col("equal") * 1e-3, pl.lit(1)):
-        found = pr.evaluate(TABLE, **roles, weight=weight, **ASKED)
-        assert found["note"].to_list() == plain["note"].to_list()
+@pytest.mark.parametrize(("negatives", "note"), [(50, None), (49, "λ/N = 0.02: biased upward")])
+def test_the_note_begins_above_a_fiftieth(negatives, note):
+    table = pl.DataFrame({"truth": [True] * 5 + [False] * negatives}).with_row_index("score")
+    found = pr.evaluate(table, **ROLES, priors=0.5, over=(0.5, 0.5 + 1e-6))
+    notes = dict(found.select("measure", "note").rows())
+    assert (notes["auprec"], notes["iauprec"], notes["auc"]) == (note, note, None)
 
 
 def test_a_curve_of_weights_says_how_many_negatives_they_are_worth():
-    roles = {"truth": "truth", "score": "score", "by": "key"}
-    found = pr.curve(TABLE, **roles, weight="unequal")
+    found = pr.curve(TABLE, **ROLES, by="key", weight="unequal")
     for (key,), rows in TABLE.partition_by("key", as_dict=True).items():
         weights = rows.filter(~pl.col("truth"))["unequal"].to_list()
         expected = sum(weights) ** 2 / sum(weight**2 for weight in weights)
         own = found.filter(key=key)["effective_negatives"]
         assert own.to_list() == pytest.approx([expected] * len(own), rel=1e-12)
-        assert expected <= len(weights)
-    for none in ({}, {"count": "whole"}):
-        assert "effective_negatives" not in pr.curve(TABLE, **roles, **none).columns
 
 
-def test_keys_whose_rows_were_dropped_keep_their_notes():
+@pytest.mark.parametrize("way", ["frame", "lazy frame", "curve", "lazy curve"])
+def test_weights_whose_squares_overflow_do_not_make_negatives_few(way, monkeypatch):
+    monkeypatch.setitem(globals(), "TABLE", TABLE.with_columns(equal=pl.lit(1e200)))
+    found = WAYS[way](ROLES | {"weight": "equal"})
+    assert not found["note"].fill_null("").str.contains("inf").any()
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_keys_whose_rows_were_dropped_keep_their_notes(lazy):
     table = TABLE.with_columns(
         score=pl.when((pl.col("key") == "few") | (pl.int_range(pl.len()) % 7 > 0)).then("score")
     )
-    gone = table.with_columns(score=pl.when(pl.col("key") == "many").then("score"))
-    roles = {"truth": "truth", "score": "score", "by": "key", "weight": "unequal"}
-    for given in (table, gone):
-        found = pr.evaluate(given, **roles, **ASKED, nulls="drop")
-        lazy = pr.evaluate(given.lazy(), **roles, **ASKED, nulls="drop").collect()
-        assert found["note"].to_list() == lazy["note"].to_list()
-        kept = given.drop_nulls("score")
-        for (key,), rows in kept.partition_by("key", as_dict=True).items():
-            notes = found.filter(key=key)["note"].str.split("; ").list.last()
-            expected = expected_notes(rows, "weight", "unequal")
-            said = dict(zip(found.filter(key=key)["prior"], notes, strict=True))
-            for prior, note in expected.items():
-                assert note is None or said[prior] == note
-
-
-@pytest.mark.parametrize("way", ["lazy curve", "on disk", "warehouse"])
-def test_weights_whose_squares_overflow_do_not_make_negatives_few(way):
-    table = TABLE.with_columns(equal=pl.lit(1e200))
-    asked = {"truth": "truth", "score": "score", "weight": "equal"}
-    if way == "lazy curve":
-        found = of_curves(pr.curve(table.lazy(), **asked))
-    elif way == "on disk":
-        found = pr.evaluate(table, **asked, **ASKED, memory=30_000)
-    else:
-        found = pr.warehouse.evaluate(ibis.memtable(table), **asked, **ASKED)
-        found = pr.warehouse.collected(found)
-    assert not found["note"].str.contains("inf").any()
+    roles = ROLES | {"by": "key", "weight": "unequal", "nulls": "drop"}
+    found = pr.evaluate(table.lazy() if lazy else table, **roles, **ASKED).lazy().collect()
+    for (key,), rows in table.drop_nulls("score").partition_by("key", as_dict=True).items():
+        said = dict(found.filter(key=key).select("prior", "note").rows())
+        for prior, note in expected_notes(rows, "weight", "unequal").items():
+            assert note is None or said[prior].split("; ")[-1] == note

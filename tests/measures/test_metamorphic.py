@@ -13,12 +13,12 @@ RANGE = (0.05, 0.6)
 PRIORS = ("observed", 0.5, 0.02)
 
 
-@pytest.fixture(scope="module", params=["none", "dyadic"])
+@pytest.fixture(scope="module", params=["dyadic", pytest.param("none", marks=pytest.mark.slow)])
 def tables(request):
     return crowds.crowd(request.param, COUNT, seed=3)
 
 
-@pytest.fixture(params=["exact", "linear", "hull"])
+@pytest.fixture(params=["exact", pytest.param("linear", marks=pytest.mark.slow), "hull"])
 def interpolation(request):
     return request.param
 
@@ -51,12 +51,9 @@ def test_rows_repeated_and_rows_with_weights(interpolation):
     same(rows, weights, check_dtypes=False)
 
 
-@pytest.mark.product
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-def test_scores_through_an_increasing_map(tables, interpolation, seed):
+def test_scores_through_an_increasing_map(tables, interpolation):
     levels = tables["score"].unique().sort().to_numpy()
-    random = np.random.default_rng(seed).integers(-(2**62), 2**62, 2 * levels.size)
+    random = np.random.default_rng(0).integers(-(2**62), 2**62, 2 * levels.size)
     image = np.unique(random.view(np.float64))
     image = np.sort(image[~np.isnan(image)])[: levels.size]
     score = pl.Series(image[np.searchsorted(levels, tables["score"].to_numpy())])
@@ -74,8 +71,6 @@ def test_labels_swapped_and_scores_negated(tables):
         same(theirs.select("table", "estimate"), ours.select("table", "estimate"))
 
 
-@pytest.mark.product
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "relabelled",
     [
@@ -94,15 +89,13 @@ def test_keys_with_other_names(tables, interpolation, relabelled):
     same(other.select(own.columns).sort("table", maintain_order=True), own)
 
 
-def test_two_keys_and_one(tables, interpolation):
+def test_two_keys_and_one(tables):
     split = tables.with_columns(a=pl.col("table") // 7, b=pl.col("table") % 7)
-    two = measured(split, interpolation, by=["a", "b"])
+    two = measured(split, by=["a", "b"])
     same(two.select((7 * pl.col("a") + pl.col("b")).alias("table"), pl.exclude("a", "b")),
-         measured(tables, interpolation))  # fmt: skip
+         measured(tables))  # fmt: skip
 
 
-@pytest.mark.alike
-@pytest.mark.slow
 def test_keys_side_by_side_and_each_alone(tables, interpolation):
     alone = pl.concat(
         measured(part, interpolation)
@@ -111,34 +104,7 @@ def test_keys_side_by_side_and_each_alone(tables, interpolation):
     same(measured(tables, interpolation).filter(pl.col("table") < 10), alone)
 
 
-@pytest.mark.product
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 def test_lazy_on_both_engines(tables, interpolation, engine):
     same(measured(tables.lazy(), interpolation).collect(engine=engine),
          measured(tables, interpolation))  # fmt: skip
-
-
-def test_expressions(tables):
-    tables = tables.filter(pl.col("table") < 50)
-    weight = "weight" if "weight" in tables.columns else None
-    own = {"truth": "truth", "score": "score", "weight": weight}
-    found = (
-        tables.group_by("table")
-        .agg(
-            pr.expr.auc(**own).alias("auc"),
-            *(pr.expr.auprec(**own, prior=prior).alias(f"auprec {prior}") for prior in PRIORS),
-            pr.expr.iauprec(**own, over=RANGE).alias("iauprec"),
-            pr.expr.sens(**own, over=RANGE).alias("sens"),
-        )
-        .sort("table")
-        .unpivot(index="table", value_name="estimate")
-        .sort("table", maintain_order=True)
-    )
-    expected = measured(tables).filter(
-        pl.col("measure").is_in(["auc", "auprec", "iauprec", "sens"])
-    )
-    # Where the observed prior is also a given one, a table of measures has it once.
-    is_whole = pl.len().over("table") == 3 + len(PRIORS)
-    whole = expected.filter(is_whole)
-    found = found.filter(pl.col("table").is_in(whole["table"].unique().implode()))
-    same(found.select("table", "estimate"), whole.select("table", "estimate"))

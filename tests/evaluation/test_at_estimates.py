@@ -5,7 +5,6 @@ from agreement import assert_same_numbers
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.errors import InvalidTable
 
 NAMES = {"truth": "truth", "score": "score"}
 CASES = pr.datasets.satellite_predictions().filter(fold=1)
@@ -43,8 +42,6 @@ def test_limits_reach_to_those_at_the_ends_of_the_interval():
     assert row["std_error"] is None
 
 
-@pytest.mark.long
-@pytest.mark.slow
 def test_other_measures_and_the_order_of_rows_stay():
     arguments = NAMES | {"intervals": True, "over": (0.1, 0.2)}
     found = pr.evaluate(CASES, **arguments, priors=estimates())
@@ -79,14 +76,8 @@ def test_an_interval_that_begins_at_zero():
     assert found["upper"] == pytest.approx(at(0.2, "A", intervals=True)["upper"])
 
 
-def test_keys_that_no_role_names():
-    with pytest.raises(InvalidTable, match="no role of the cases names the key 'day'"):
-        auprec(estimates(day=1))
-
-
-@pytest.mark.long
 @pytest.mark.slow
-def test_coverage_with_50_reference_positives():
+def test_intervals_at_an_estimated_prior_cover_with_50_reference_positives():
     runs, prior, distance = 60, 0.2, 2.0
     rng = np.random.default_rng(4)
     truth = np.tile(np.arange(250) < 50, (runs, 1))

@@ -1,16 +1,18 @@
+"""What the command line reads from files, by the numbers and keys that evaluate prints."""
+
 import gzip
+import json
 import os
 from datetime import date
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
 
-from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.files.read import scan
-from polaroc.files.text_files import TextFormat
+import polaroc as pr
+from polaroc.cli import app
 
-TABLE = pl.DataFrame({"truth": [1, 0, 1], "score": [0.9, 0.5, 0.25]})
+TABLE = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.5, 0.25, 0.375]})
 WRITERS = {
     "parquet": pl.DataFrame.write_parquet,
     "pq": pl.DataFrame.write_parquet,
@@ -23,154 +25,78 @@ WRITERS = {
 }
 
 
+def called(*words):
+    columns = ["--truth", "truth", "--score", "score", "--json", "--quiet"]
+    return CliRunner().invoke(app, ["evaluate", *map(str, words), *columns])
+
+
+def read(*words, keys=()):
+    """The Brier loss and the numbers of cases of each key, of which another row changes one."""
+    by = [word for key in keys for word in ("--by", key)]
+    none = [f"--no-{role}" for role in ("model", "fold") if role not in keys]
+    found = called(*words, *by, *none, "--measure", "brier", "--prior", "observed")
+    assert found.exit_code == 0, found.output
+    columns = [*keys, "estimate", "positives", "negatives"]
+    return [tuple(row[name] for name in columns) for row in json.loads(found.stdout)]
+
+
+def of_rows(*tables, keys=()):
+    """The same by definition."""
+    rows = pl.concat(tables, how="diagonal_relaxed")
+    counts = [
+        (pl.col("truth") - pl.col("score")).pow(2).mean().alias("estimate"),
+        pl.col("truth").sum().alias("positives"), (1 - pl.col("truth")).sum().alias("negatives"),
+    ]  # fmt: skip
+    if not keys:
+        return same(rows.select(counts).rows())
+    return same(rows.group_by(keys).agg(counts).sort(keys, nulls_last=True).rows())
+
+
+def same(rows):
+    return [(*row[:-3], pytest.approx(row[-3], abs=1e-12), *row[-2:]) for row in rows]
+
+
+def refused(*words):
+    found = called(*words)
+    assert found.exit_code == 2, found.output
+    assert "Traceback" not in found.output
+    assert "Hint: " in found.output
+    return " ".join(found.output.split())
+
+
+# --- which files -------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_every_format(tmp_path, suffix):
-    file = tmp_path / f"table.{suffix}"
-    WRITERS[suffix](TABLE, file)
-    assert_frame_equal(scan([str(file)]).collect(), TABLE)
+def test_every_format_under_a_name_that_looks_like_a_pattern(tmp_path, suffix):
+    WRITERS[suffix](TABLE, tmp_path / f"p[1].{suffix}")
+    WRITERS[suffix](TABLE[:2], tmp_path / f"p1.{suffix}")
+    assert read(tmp_path / f"p[1].{suffix}") == of_rows(TABLE)
+    assert read(tmp_path) == of_rows(TABLE, TABLE[:2])
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow", "ndjson"])
-def test_hive_folders_become_columns(tmp_path, suffix):
-    for model in ("a", "b 1"):
-        folder = tmp_path / f"model={model}"
-        folder.mkdir()
-        WRITERS[suffix](TABLE, folder / f"part-0.{suffix}")
-    found = scan([str(tmp_path)]).collect()
-    assert found["model"].to_list() == ["a"] * 3 + ["b 1"] * 3
-    assert_frame_equal(found.filter(model="a").drop("model"), TABLE)
-
-
-@pytest.mark.parametrize("pattern", ["*.csv", "**/*.csv"])
-def test_patterns(tmp_path, pattern):
-    for name in ("one", "two"):
-        TABLE.write_csv(tmp_path / f"{name}.csv")
-    TABLE.write_parquet(tmp_path / "three.parquet")
-    assert scan([str(tmp_path / pattern)]).collect().height == 2 * TABLE.height
-
-
-def test_files_of_several_formats(tmp_path):
-    files = [tmp_path / "one.csv", tmp_path / "two.parquet"]
-    TABLE.write_csv(files[0])
-    TABLE.write_parquet(files[1])
-    assert scan([str(file) for file in files]).collect().height == 2 * TABLE.height
-    with pytest.raises(InvalidArgument, match=r"mixes files of csv, parquet(.|\n)*Hint:"):
-        scan([str(tmp_path)])
-
-
-def test_a_file_named_twice_is_read_once(tmp_path, monkeypatch):
+def test_patterns_several_formats_and_hidden_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     TABLE.write_csv("one.csv")
-    assert scan(["one.csv", str(tmp_path / "one.csv"), "*.csv"]).collect().height == TABLE.height
-
-
-@pytest.mark.parametrize("hidden", [".ipynb_checkpoints", "_temporary"])
-def test_hidden_folders_are_left_out(tmp_path, hidden):
-    (tmp_path / hidden).mkdir()
-    for folder in (tmp_path, tmp_path / hidden):
-        TABLE.write_csv(folder / "one.csv")
-    assert scan([str(tmp_path)]).collect().height == TABLE.height
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_partitions_have_one_type_in_every_format(tmp_path, suffix):
-    for name in ("fold=1/day=mon", "fold=__HIVE_DEFAULT_PARTITION__/day=2"):
-        (tmp_path / name).mkdir(parents=True)
-        WRITERS[suffix](TABLE, tmp_path / name / f"part.{suffix}")
-    found = scan([str(tmp_path)]).collect()
-    assert set(found.select("fold", "day").unique().rows()) == {(1, "mon"), (None, "2")}
-    assert found.schema["fold"] == pl.Int64
-
-
-@pytest.mark.parametrize("asked", ["score=9/one.csv", "score=9/*.csv", "score=9"])
-def test_folders_above_those_asked_for_are_no_partitions(tmp_path, asked):
-    (tmp_path / "score=9").mkdir()
-    TABLE.write_csv(tmp_path / "score=9" / "one.csv")
-    assert_frame_equal(scan([str(tmp_path / asked)]).collect(), TABLE)
-
-
-# By the paths that are given, the columns from the names of folders.
-SAME_FILES = {
-    "a folder": ([""], ["model", "fold"]),
-    "a pattern of folders": (["model=*"], ["model", "fold"]),
-    "a pattern of inner folders": (["model=*/fold=*"], ["model", "fold"]),
-    "a pattern of files": (["model=*/fold=*/x.parquet"], ["model", "fold"]),
-    "a pattern of all below": (["**/*.parquet"], ["model", "fold"]),
-    "several patterns": (["model=a/*", "model=b/*/*.parquet"], ["model", "fold"]),
-    "several folders": (["model=a", "model=b"], ["model", "fold"]),
-    "a folder and one in it": (["", "model=a"], ["model", "fold"]),
-    "one in a folder, and the folder": (["model=a", ""], ["model", "fold"]),
-    "several files": (
-        [f"model={model}/fold={fold}/x.parquet" for model in "ab" for fold in (1, 2)],
-        ["model", "fold"],
-    ),
-    "one folder": (["model=a"], ["fold"]),
-    "a pattern in one folder": (["model=a/fold=*"], ["fold"]),
-    "several folders in one": (["model=a/fold=1", "model=a/fold=2"], ["fold"]),
-    "several files in one": (["model=a/fold=1/x.parquet"] * 2, []),
-}
-
-
-@pytest.mark.parametrize(("asked", "columns"), SAME_FILES.values(), ids=SAME_FILES)
-@pytest.mark.parametrize("relative", [False, True])
-def test_columns_of_folders_are_the_same_however_they_are_named(
-    tmp_path, monkeypatch, asked, columns, relative
-):
-    for model in "ab":
-        for fold in (1, 2):
-            (tmp_path / f"model={model}" / f"fold={fold}").mkdir(parents=True)
-            file = tmp_path / f"model={model}" / f"fold={fold}" / "x.parquet"
-            TABLE.select("score", file=pl.lit(f"{model}{fold}")).write_parquet(file)
-    monkeypatch.chdir(tmp_path)
-    found = scan([path or "." if relative else str(tmp_path / path) for path in asked]).collect()
-    assert found.columns == ["score", "file", *columns]
-    name = pl.col("file").str
-    by_name = {"model": name.slice(0, 1), "fold": name.slice(1).cast(pl.Int64)}
-    assert found.height
-    assert_frame_equal(found, found.with_columns(**{key: by_name[key] for key in columns}))
-
-
-def test_files_that_are_named_themselves_keep_their_column_of_a_folder(tmp_path):
-    files = [tmp_path / f"model={model}" / "x.parquet" for model in "ab"]
-    for file, version in zip(files, ("a.1", "b.1"), strict=True):
-        file.parent.mkdir()
-        TABLE.with_columns(model=pl.lit(version)).write_parquet(file)
-    found = scan([str(file) for file in files]).collect()
-    assert found["model"].unique().sort().to_list() == ["a.1", "b.1"]
-    with pytest.raises(InvalidArgument, match="have the column 'model'"):
-        scan([str(tmp_path / "model=*")])
-
-
-def test_a_folder_may_not_stand_for_a_column_of_its_files(tmp_path):
-    (tmp_path / "score=9").mkdir()
-    TABLE.write_csv(tmp_path / "score=9" / "one.csv")
-    with pytest.raises(InvalidArgument, match="have the column 'score'"):
-        scan([str(tmp_path)])
-
-
-@pytest.mark.parametrize("suffix", ["csv", "ndjson"])
-def test_scores_may_turn_into_fractions_late(tmp_path, suffix):
-    table = pl.DataFrame({"score": [1.0] * 5_000 + [0.5]})
-    file = tmp_path / f"one.{suffix}"
-    text = ["1"] * 5_000 + ["0.5"]
-    if suffix == "csv":
-        file.write_text("\n".join(["score", *text]))
-    else:
-        file.write_text("\n".join(f'{{"score": {value}}}' for value in text))
-    assert_frame_equal(scan([str(file)]).collect(), table)
-
-
-def test_a_name_with_pattern_characters_is_a_name(tmp_path):
-    file = tmp_path / "scores[1]*.parquet"
-    TABLE.write_parquet(file)
-    assert scan([str(file)]).collect().height == TABLE.height
+    TABLE[:2].write_csv("two.csv")
+    expected = of_rows(TABLE, TABLE[:2])
+    assert read("**/*.csv") == expected
+    for hidden in (".ipynb_checkpoints", "_temporary"):
+        (tmp_path / hidden).mkdir()
+        TABLE[:3].write_csv(tmp_path / hidden / "one.csv")
+    assert read(tmp_path) == read("*.csv") == expected
+    TABLE[2:].write_parquet("three.parquet")
+    assert read("one.csv", "three.parquet") == of_rows(TABLE, TABLE[2:])
+    # A file that is named twice is read once.
+    assert read("one.csv", tmp_path / "one.csv", "o*.csv") == of_rows(TABLE)
+    assert "mixes files of csv, parquet" in refused(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("none.csv", "no file matches"),
-        ("x" * 300, "no file matches"),
+        ("x" * 300, "name too long"),
         ("", "holds no file"),
         ("table.xlsx", "cannot be told"),
     ],
@@ -178,279 +104,177 @@ def test_a_name_with_pattern_characters_is_a_name(tmp_path):
 def test_what_cannot_be_read_is_refused(tmp_path, name, said):
     if name.endswith("xlsx"):
         (tmp_path / name).touch()
-    with pytest.raises(InvalidArgument, match=f"{said}(.|\n)*Hint:"):
-        scan([str(tmp_path / name)])
+    assert said in refused(tmp_path / name)
 
 
-def hive(folder, keys):
-    for i, (model, fold) in enumerate(keys):
-        inner = folder / f"model={model}" / f"fold={fold}"
-        inner.mkdir(parents=True, exist_ok=True)
-        TABLE.with_columns(case=pl.lit(i)).write_parquet(inner / f"{i}.parquet")
-
-
-# Keys as they are written, and as they are read.
-KEYS = {
-    "versions": (["1.1", "1.10", "1.2"], pl.String),
-    "with zeros in front": (["007", "7", "08"], pl.String),
-    "with a sign": (["+1", "1", "2"], pl.String),
-    "truths": (["true", "True", "false"], pl.String),
-    "whole numbers": (["-3", "0", "12"], pl.Int64),
-    "whole numbers and nothing": (["1", None, "12"], pl.Int64),
-    "longer than a number may be": (["1" * 25, "1" * 24 + "2", "3"], pl.String),
-}
-
-
-@pytest.mark.parametrize("quoting", ["necessary", "always"])
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-@pytest.mark.parametrize(("written", "kind"), KEYS.values(), ids=KEYS)
-def test_keys_stay_as_they_are_written(tmp_path, suffix, quoting, written, kind):
-    separator = "," if suffix == "csv" else "\t"
-    # Each file alone may hold numbers only.
-    for i, words in enumerate((written[:1], written[1:])):
-        table = pl.DataFrame({"k": words}, schema={"k": pl.String}).with_columns(score=0.5)
-        table.write_csv(tmp_path / f"{i}.{suffix}", separator=separator, quote_style=quoting)
-    found = scan([str(tmp_path)], ["k", "not there"]).collect()
-    # An empty word in quotes is no number.
-    kind = pl.String if quoting == "always" and None in written else kind
-    assert found.schema == {"k": kind, "score": pl.Float64}
-    words = found["k"].cast(pl.String).to_list()
-    assert [word or None for word in words] == written
-
-
-def test_folders_stay_as_they_are_written(tmp_path):
-    for model in ("007", "7"):
-        (tmp_path / f"model={model}").mkdir()
-        TABLE.write_parquet(tmp_path / f"model={model}" / "part-0.parquet")
-    assert scan([str(tmp_path)]).collect()["model"].unique().sort().to_list() == ["007", "7"]
-
-
-# Text as it is written, and what is said of it.
-MISREAD = {
-    "a column twice": (b"truth,score,score\n1,.9,.1\n", "more than one column 'score'"),
-    "two columns, one thrice": (b"a,b,a,b,a\n1,2,3,4,5\n", "more than one column 'a', 'b'"),
-    "a column twice, in quotes": (b'"s,1",x,"s,1"\n1,2,3\n', "more than one column 's,1'"),
-    "UTF-16": ("truth,score\n1,.9\n".encode("utf-16"), "is UTF-16"),
-    "UTF-16 without a mark": ("truth,score\n1,.9\n".encode("utf-16-le"), "is UTF-16"),
-    "Latin-1": ("vérité,score\n1,.9\n".encode("latin-1"), "is not UTF-8"),
-    "semicolons": (b"truth;score\n1;0,9\n", "separator ';'"),
-    "CR alone": (b"truth,score\r1,.9\r0,.1\r", "carriage return"),
-    "semicolons in quotes": (b'"truth";"score"\n1;0,9\n', "separator ';'"),
-}
-
-
-@pytest.mark.parametrize(("text", "said"), MISREAD.values(), ids=MISREAD)
-@pytest.mark.parametrize("compressed", [False, True])
-def test_text_that_would_be_misread_is_refused(tmp_path, text, said, compressed):
-    file = tmp_path / ("table.csv.gz" if compressed else "table.csv")
-    file.write_bytes(gzip.compress(text) if compressed else text)
-    with pytest.raises(InvalidArgument, match=f"table.csv.*(.|\n)*{said}") as error:
-        scan([str(file)])
-    assert "\x00" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("suffix", "text", "marks"),
-    [
-        ("csv", 'truth,score\n1,"0,9"\n', TextFormat(",", decimal=",")),
-        ("tsv", "truth\tscore\n1\t0,9\n", TextFormat(decimal=",")),
-    ],
-)
-def test_a_decimal_comma_beside_other_separators(tmp_path, suffix, text, marks):
-    (tmp_path / f"table.{suffix}").write_text(text)
-    assert scan([str(tmp_path / f"table.{suffix}")], text=marks).collect().row(0) == (1, 0.9)
-
-
-def test_a_decimal_comma_is_no_separator_by_default(tmp_path):
-    (tmp_path / "table.csv").write_text("truth,score,note\n1,0,9\n")
-    with pytest.raises(InvalidArgument, match=r"separator of CSV too.(.|\n)*Hint: name the"):
-        scan([str(tmp_path / "table.csv")], text=TextFormat(decimal=","))
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("table.tsv", "truth,score\n1,.9\n", "separator ','"),
-        ("table.tsv", "s\tx\ts\n1\t2\t3\n", "more than one column 's'"),
-        ("table.ndjson", '{"s": 1, "x": {"a": 1}, "s": 2}\n', "more than one column 's'"),
-    ],
-)
-def test_other_text_that_would_be_misread_is_refused(tmp_path, name, text, said):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(InvalidArgument, match=said):
-        scan([str(tmp_path / name)])
-
-
-@pytest.mark.parametrize(
-    "header", ["s,s_duplicated_0", "s,,", '"a;b"', "score", "s_duplicated_0,s_duplicated_1"]
-)
-def test_headers_that_only_look_alike_are_read(tmp_path, header):
-    if header == '"a;b"':
-        header += ",c"
-    (tmp_path / "table.csv").write_text(f"{header}\n{','.join('1' * (header.count(',') + 1))}\n")
-    assert scan([str(tmp_path / "table.csv")]).collect().height == 1
-
-
-def test_a_name_that_is_not_utf8_is_refused(tmp_path):
-    TABLE.write_csv(tmp_path / "table.csv")
-    name = b"t\xffable.csv".decode(errors="surrogateescape")
-    (tmp_path / "table.csv").rename(tmp_path / name)
-    for asked in (tmp_path / name, tmp_path / "*.csv", tmp_path):
-        with pytest.raises(InvalidArgument, match="is not UTF-8"):
-            scan([str(asked)])
-
-
-def test_a_pipe_among_files_is_refused(tmp_path):
+def test_pipes_and_names_that_are_not_utf8_among_files_are_refused(tmp_path):
     os.mkfifo(tmp_path / "table.csv")
-    with pytest.raises(InvalidArgument, match="is a pipe"):
-        scan([str(tmp_path / "*.csv")])
+    assert "is a pipe" in refused(tmp_path / "*.csv")
+    (tmp_path / "table.csv").unlink()
+    name = b"t\xffable.csv".decode(errors="surrogateescape")
+    (tmp_path / name).write_text("truth,score\n1,.9\n")
+    for asked in (tmp_path / "*.csv", tmp_path):
+        assert "is not UTF-8" in refused(asked)
 
 
-@pytest.mark.parametrize(("suffix", "mark"), [("csv", ","), ("tsv", "\t")])
-@pytest.mark.parametrize("surplus", [1, 2])
-def test_a_row_with_more_fields_than_the_header_is_refused(tmp_path, suffix, mark, surplus):
-    rows = ["shop,label,score", "A,0,0.2", '"B, ""b"", \nb",1,0.9', f"C{',1' * surplus},0,0.3"]
-    file, whole = tmp_path / f"rows.{suffix}", tmp_path / f"whole.{suffix}"
-    file.write_text("\n".join(rows).replace(",", mark))
-    whole.write_text("\n".join(rows[:-1]).replace(",", mark) + "\n\n")
-    assert scan([str(whole)]).select("label").collect().height
-    expected = rf"rows\.{suffix}', row 3 has {3 + surplus} fields, the header has 3\.\nHint: put"
-    with pytest.raises(InvalidPredictions, match=expected):
-        scan([str(whole), str(file)])
+# --- columns of folders ------------------------------------------------------------------------
 
 
-def test_a_row_with_more_fields_is_refused_after_a_very_long_field(tmp_path):
-    file = tmp_path / "rows.csv"
-    file.write_text("y,p,note\n1,0.9," + "x" * 200_000 + "\n0,0.2,a,b\n")
-    expected = r"rows\.csv', a row has more fields, the header has 3\.\nHint: put"
-    with pytest.raises(InvalidPredictions, match=expected):
-        scan([str(file)])
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow", "ndjson"])
+def test_hive_folders_become_columns_as_they_are_written(tmp_path, suffix):
+    parts = {}
+    for i, (day, model) in enumerate([("1", "007"), ("__HIVE_DEFAULT_PARTITION__", "7")]):
+        parts[i] = TABLE[i:].with_columns(day=pl.lit(1 if i == 0 else None), model=pl.lit(model))
+        (tmp_path / f"day={day}" / f"model={model}").mkdir(parents=True)
+        file = tmp_path / f"day={day}" / f"model={model}" / f"part.{suffix}"
+        WRITERS[suffix](TABLE[i:], file)
+    expected = of_rows(*parts.values(), keys=["day", "model"])
+    assert read(tmp_path, keys=["day", "model"]) == expected
 
 
-@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
-@pytest.mark.parametrize(
-    ("row", "said"), [(b"1,.5,", "has (3|more) fields"), (b"1,\xe9", "is not UTF-8 text")]
-)
-def test_a_wrong_row_of_one_of_several_files_names_the_file(tmp_path, name, row, said):
-    text = b"label,score\n1,.9\n" + row + b"\n"
-    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    (tmp_path / "all.csv").write_text("label,score\n1,.9\n0,.1\n")
-    with pytest.raises(InvalidPredictions, match=rf"{name}'.* {said}"):
-        scan([str(tmp_path)])
+# By the paths that are given, the columns from the names of folders.
+SAME_FILES = {
+    "a folder": (["."], ["model", "fold"]),
+    "a pattern of inner folders": (["model=*/fold=*"], ["model", "fold"]),
+    "a pattern of files": (["model=*/fold=*/x.parquet"], ["model", "fold"]),
+    "a pattern of all below": (["**/*.parquet"], ["model", "fold"]),
+    "several patterns": (["model=a/*", "model=b/*/*.parquet"], ["model", "fold"]),
+    "a folder and one in it": ([".", "model=a"], ["model", "fold"]),
+    "several files": (
+        [f"model={model}/fold={fold}/x.parquet" for model in "ab" for fold in (1, 2)],
+        ["model", "fold"],
+    ),
+    "one folder": (["model=a"], ["fold"]),
+    "several folders in one": (["model=a/fold=1", "model=a/fold=2"], ["fold"]),
+    "one file": (["model=a/fold=1/x.parquet"], []),
+}
 
 
-def test_types_are_those_of_all_files(tmp_path):
-    for i in range(12):
-        word = "x" if i == 11 else f".{i}"
-        (tmp_path / f"part-{i:02}.csv").write_text(f"label,score\n1,{word}\n")
-    assert scan([str(tmp_path)]).collect().schema["score"] == pl.String
+@pytest.mark.parametrize(("asked", "columns"), SAME_FILES.values(), ids=SAME_FILES)
+def test_columns_of_folders_are_the_same_however_they_are_named(
+    tmp_path, monkeypatch, asked, columns
+):
+    for model in "ab":
+        for fold in (1, 2):
+            (tmp_path / f"model={model}" / f"fold={fold}").mkdir(parents=True)
+            file = tmp_path / f"model={model}" / f"fold={fold}" / "x.parquet"
+            TABLE.with_columns(file=pl.lit(f"{model}{fold}")).write_parquet(file)
+    monkeypatch.chdir(tmp_path)
+    rows = read(*asked, keys=["file", *columns])
+    assert rows
+    for file, *folders in (row[:-3] for row in rows):
+        named = {"model": file[0], "fold": int(file[1])}
+        assert folders == [named[column] for column in columns]
+    for column in {"model", "fold"} - {*columns}:
+        assert f"no column '{column}'" in refused(*asked, "--by", column)
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
-def test_a_name_that_looks_like_a_pattern_is_that_of_its_file(tmp_path, suffix):
-    for name, score in (("p[1]", 0.5), ("p1", 0.7)):
-        table = pl.DataFrame({"truth": [1], "score": [score]})
-        WRITERS[suffix](table, tmp_path / f"{name}.{suffix}")
-    assert scan([str(tmp_path / f"p[1].{suffix}")]).collect()["score"].to_list() == [0.5]
-
-
-@pytest.mark.parametrize("line", ["sep=;", "SEP=,", "sep=\t"])
-def test_the_line_for_spreadsheets_is_told(tmp_path, line):
-    (tmp_path / "p.csv").write_text(f"{line}\r\ntruth;score\r\n1;0.5\r\n")
-    for mark in (None, ";"):
-        with pytest.raises(InvalidArgument, match=r"line for spreadsheets(.|\n)*tail -n \+2"):
-            scan([str(tmp_path / "p.csv")], text=TextFormat(mark))
-
-
-def test_an_array_of_json_is_told_how_it_is_read(tmp_path):
-    (tmp_path / "p.json").write_text('[{"truth": 1, "score": 0.5}]')
-    with pytest.raises(InvalidArgument, match="jq -c"):
-        scan([str(tmp_path / "p.json")])
-
-
-@pytest.mark.parametrize("decimal", [".", ","])
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-def test_numbers_as_other_programs_write_them(tmp_path, suffix, decimal):
-    words = {
-        "Inf": float("inf"), "-Inf": float("-inf"), "INF": float("inf"), "+3": 3.0, "+0.5": 0.5,
-        " 0.25 ": 0.25, "nan": None, "NaN": None, "NA": None, "": None, "1E-3": 0.001,
-    }  # fmt: skip
-    for word, value in words.items():
-        file = tmp_path / f"table.{suffix}"
-        lines = ["model\tscore", "a\t0.5", f"NA\t{word}", "b\t-2"]
-        file.write_text("\n".join(lines).replace(".", decimal))
-        text = TextFormat("tab", decimal)
-        found = scan([str(file)], ["model"], text).collect()
-        assert found["score"].dtype == pl.Float64, word
-        assert found["score"].fill_nan(None).to_list() == [0.5, value, -2]
-        # A key is what is written.
-        assert found["model"].to_list() == ["a", "NA", "b"]
-
-
-@pytest.mark.parametrize("word", ["abc", "1e999", "0,5", "1_000", "0x10", "12:30"])
-def test_a_column_with_other_text_stays_text(tmp_path, word):
-    (tmp_path / "table.csv").write_text(f'score\n0.5\n"{word}"\nNA\n')
-    found = scan([str(tmp_path / "table.csv")]).collect()
-    assert found["score"].to_list() == ["0.5", word, "NA"]
-
-
-def test_na_is_missing_beyond_the_rows_that_tell_the_types(tmp_path, monkeypatch):
-    monkeypatch.setattr("polaroc.files.read.INFERRED_WHOLE", 100)
-    monkeypatch.setattr("polaroc.files.read.INFERRED_ROWS", 100)
-    file = tmp_path / "table.csv"
-    file.write_text("model,score\n" + "a,0.5\n" * 1_000 + "NA,NA\na,0.25\n")
-    found = scan([str(file)], ["model"]).collect()
-    assert found["score"].tail(3).to_list() == [0.5, None, 0.25]
-    assert found["model"].tail(2).to_list() == ["NA", "a"]
-
-
-@pytest.mark.parametrize("empty", ["", "\n", "\r\n\n"])
-@pytest.mark.parametrize("folders", [False, True])
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-def test_files_with_a_header_alone_are_read_among_others(tmp_path, suffix, folders, empty):
-    table = TABLE.with_columns(fold=pl.lit(7), model=pl.lit("a"))
-    header = ("," if suffix == "csv" else "\t").join(table.columns)
-    for day in (1, 2, 3):
-        folder = tmp_path / f"day={day}" if folders else tmp_path
-        folder.mkdir(exist_ok=True)
-        if day == 2:
-            (folder / f"2.{suffix}").write_text(header + empty)
-        else:
-            WRITERS[suffix](table, folder / f"{day}.{suffix}")
-    found = scan([str(tmp_path)], ["fold"]).collect()
-    expected = pl.concat([table, table])
-    assert_frame_equal(found.drop("day", strict=False), expected, check_dtypes=False)
-    assert found.schema["score"] == pl.Float64
-    assert found.schema["fold"] == pl.Int64
-    only = tmp_path / f"only.{suffix}"
-    only.write_text(header + "\n")
-    assert scan([str(only)]).collect().columns == table.columns
+def test_a_folder_does_not_stand_for_a_column_of_its_files(tmp_path):
+    (tmp_path / "score=9").mkdir()
+    TABLE.write_csv(tmp_path / "score=9" / "one.csv")
+    assert "have the column 'score'" in refused(tmp_path)
+    # Nor do folders above those asked for.
+    for asked in ("score=9/one.csv", "score=9/*.csv", "score=9"):
+        assert read(tmp_path / asked) == of_rows(TABLE)
 
 
 HIVE = pl.DataFrame({
-    "model": ["a", "b/c d", None, "a"], "fold": [1, 2, 1, 2], "level": [0.5, 1.0, 0.1, None],
-    "day": [date(2026, 1, 1), date(2026, 1, 2), None, date(2026, 1, 1)],
-    "open": [True, False, None, True], "truth": [1, 0, 1, 0], "score": [0.9, 0.5, 0.25, 0.125],
+    "model": ["a", "b/c d", None, "a"] * 2, "fold": [1, 2, 1, 2] * 2,
+    "dose": [0.5, 1.0, 0.1, None] * 2,
+    "day": [date(2026, 1, 1), date(2026, 1, 2), None, date(2026, 1, 1)] * 2,
+    "truth": [1, 0, 1, 0, 0, 1, 0, 1], "score": [0.9, 0.5, 0.25, 0.125, 0.1, 0.2, 0.3, 0.4],
 })  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::polars.exceptions.UnstableWarning")
 @pytest.mark.parametrize("include_key", [True, False])
-@pytest.mark.parametrize("keys", [["model"], ["model", "fold"], ["level"], ["day"], ["open"]])
+@pytest.mark.parametrize("keys", [["model", "fold"], ["dose"], ["day"]])
 def test_folders_as_polars_writes_them_are_read(tmp_path, keys, include_key):
-    HIVE.lazy().sink_parquet(
-        pl.PartitionBy(tmp_path, key=keys, include_key=include_key), mkdir=True
-    )
-    found = scan([str(tmp_path)]).collect()
+    target = pl.PartitionBy(tmp_path, key=keys, include_key=include_key)
+    HIVE.lazy().sink_parquet(target, mkdir=True)
     expected = HIVE
-    if not include_key:
-        # Folders alone do not say of which type they are, if not whole numbers.
-        names = [key for key in keys if key != "fold"]
-        text = pl.read_csv(HIVE.select(names).write_csv().encode(), infer_schema=False)
-        expected = HIVE.with_columns(text)
-    assert_frame_equal(
-        found.select(HIVE.columns), expected, check_row_order=False, categorical_as_str=True
-    )
+    if not include_key or "day" in keys:
+        # Folders alone, and JSON of days, do not say of which type they are.
+        expected = HIVE.cast({key: pl.String for key in keys if key != "fold"})
+    assert read(tmp_path, keys=keys) == of_rows(expected, keys=keys)
+
+
+# --- types and numbers -------------------------------------------------------------------------
+
+# Keys as they are written, and whether they are numbers.
+KEYS = {
+    "versions": (["1.1", "1.10", "1.2"], False),
+    "with zeros in front": (["007", "7", "08"], False),
+    "with a sign": (["+1", "1", "2"], False),
+    "truths": (["true", "True", "false"], False),
+    "whole numbers": (["-3", "0", "12"], True),
+    "whole numbers and nothing": (["1", None, "12"], True),
+    "longer than a number may be": (["1" * 25, "1" * 24 + "2", "3"], False),
+}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize(("written", "numbers"), KEYS.values(), ids=KEYS)
+def test_keys_stay_as_they_are_written(tmp_path, suffix, written, numbers):
+    # Each file alone may hold numbers only.
+    tables = []
+    for i, words in enumerate((written[:1], written[1:])):
+        keys = pl.DataFrame({"k": words}, schema={"k": pl.String})
+        tables.append(TABLE.join(keys, how="cross"))
+        WRITERS[suffix](tables[i], tmp_path / f"{i}.{suffix}")
+    kind = pl.Int64 if numbers else pl.String
+    expected = of_rows(*(table.cast({"k": kind}) for table in tables), keys=["k"])
+    assert read(tmp_path, keys=["k"]) == expected
+
+
+@pytest.mark.parametrize("suffix", ["csv", "ndjson"])
+def test_scores_may_turn_into_fractions_or_be_missing_late(tmp_path, suffix):
+    whole = pl.concat([pl.DataFrame({"truth": [1, 0], "score": [1.0, 0.0]})] * 60_000)
+    file = tmp_path / f"one.{suffix}"
+    text = ["1,1", "0,0"] * 60_000 + ["1,0.5"]
+    if suffix == "csv":
+        file.write_text("\n".join(["truth,score", *text, "0,NA"]))
+    else:
+        lines = (line.split(",") for line in text)
+        lines = [f'{{"truth": {truth}, "score": {score}}}' for truth, score in lines]
+        file.write_text("\n".join([*lines, '{"truth": 0, "score": null}']))
+    half = pl.DataFrame({"truth": [1], "score": [0.5]})
+    assert read(file, "--nulls", "drop") == of_rows(whole, half)
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_numbers_as_other_programs_write_them(tmp_path, suffix, decimal):
+    same_number = {
+        "+3": "3", "+0.5": "0.5", " 0.25 ": "0.25", "1E-3": "0.001", "Inf": "inf", "-Inf": "-inf",
+        "INF": "inf",
+    }  # fmt: skip
+    file, marks = tmp_path / f"table.{suffix}", ["--sep", "tab", "--decimal", decimal]
+    for word, number in same_number.items():
+        # The two are tied, between a lower and a higher score.
+        lines = ["truth\tscore", f"1\t{word}", f"0\t{number}", "1\t-1e308", "1\t1e308"]
+        file.write_text("\n".join(lines).replace(".", decimal))
+        (row,) = json.loads(called(file, *marks, "--measure", "auc").stdout)
+        won = 0.5 + (float("1e308") > float(number)) + (float("-1e308") > float(number))
+        assert row["estimate"] == pytest.approx(won / 3), word
+    for missing in ("nan", "NaN", "NA", ""):
+        # A key is what is written.
+        rows = [
+            "truth\tmodel\tscore",
+            "1\ta\t0.9",
+            f"0\tNA\t{missing}",
+            "0\tNA\t0.5",
+            "1\tNA\t0.25",
+        ]
+        file.write_text("\n".join(rows).replace(".", decimal))
+        found = read(file, *marks, "--nulls", "drop", keys=["model"])
+        assert [(row[0], *row[2:]) for row in found] == [("NA", 1, 1), ("a", 1, 0)], missing
+
+
+@pytest.mark.parametrize("word", ["abc", "1e999", "0,5", "1_000", "0x10", "12:30"])
+def test_scores_with_other_text_among_them_are_refused(tmp_path, word):
+    (tmp_path / "table.csv").write_text(f'truth,score\n1,0.5\n0,"{word}"\n1,NA\n')
+    assert word in refused(tmp_path / "table.csv")
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
@@ -458,9 +282,109 @@ def test_floats_of_two_precisions_are_read_as_float64(tmp_path, suffix):
     single = TABLE.with_columns(pl.col("score").cast(pl.Float32))
     for name, table in (("a", single), ("b", TABLE), ("c", TABLE.select("score", "truth"))):
         WRITERS[suffix](table, tmp_path / f"{name}.{suffix}")
-    found = scan([str(tmp_path)]).collect()
-    expected = pl.concat([single.cast(TABLE.schema), TABLE, TABLE])
-    assert_frame_equal(found, expected, check_row_order=False)
+    assert read(tmp_path) == of_rows(single.cast(TABLE.schema), TABLE, TABLE)
     WRITERS[suffix](TABLE.drop("truth"), tmp_path / f"d.{suffix}")
-    with pytest.raises(InvalidArgument, match="only one has 'truth'"):
-        scan([str(tmp_path)]).collect()
+    assert "only one has 'truth'" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("empty", ["", "\n", "\r\n\n"])
+@pytest.mark.parametrize(("suffix", "mark"), [("csv", ","), ("tsv", "\t")])
+def test_files_with_a_header_alone_are_read_among_others(tmp_path, suffix, mark, empty):
+    table = TABLE.with_columns(fold=pl.lit(7))
+    for name in ("1", "3"):
+        WRITERS[suffix](table, tmp_path / f"{name}.{suffix}")
+    (tmp_path / f"2.{suffix}").write_text(mark.join(table.columns) + empty)
+    assert read(tmp_path, keys=["fold"]) == of_rows(table, table, keys=["fold"])
+
+
+@pytest.mark.parametrize(
+    "header", ["s,s_duplicated_0", "s,,", '"a;b",c', "x", "s_duplicated_0,s_duplicated_1"]
+)
+def test_headers_that_only_look_alike_are_read(tmp_path, header):
+    rows = [f"{truth},{score}" + ",1" * (header.count(",") + 1) for truth, score in TABLE.rows()]
+    (tmp_path / "table.csv").write_text("\n".join([f"truth,score,{header}", *rows]))
+    assert read(tmp_path / "table.csv") == of_rows(TABLE)
+
+
+# --- text that would be misread ----------------------------------------------------------------
+
+# The name of a file, its content, and what is said of it.
+MISREAD = {
+    "a column twice": ("t.csv", b"truth,score,score\n1,.9,.1\n", "more than one column 'score'"),
+    "two columns, one thrice": (
+        "t.csv", b"a,b,a,b,a\n1,2,3,4,5\n", "more than one column 'a', 'b'",
+    ),
+    "a column twice, in quotes": ("t.csv", b'"s,1",x,"s,1"\n1,2,3\n', "more than one column 's,1'"),
+    "a column of JSON twice": (
+        "t.ndjson", b'{"s": 1, "x": {"a": 1}, "s": 2}\n', "more than one column 's'",
+    ),
+    "UTF-16": ("t.csv", "truth,score\n1,.9\n".encode("utf-16"), "is UTF-16"),
+    "UTF-16 without a mark": ("t.csv", "truth,score\n1,.9\n".encode("utf-16-le"), "is UTF-16"),
+    "Latin-1": ("t.csv", "vérité,score\n1,.9\n".encode("latin-1"), "is not UTF-8"),
+    "semicolons": ("t.csv", b"truth;score\n1;0,9\n", "separator ';'"),
+    "semicolons in quotes": ("t.csv", b'"truth";"score"\n1;0,9\n', "separator ';'"),
+    "commas in TSV": ("t.tsv", b"truth,score\n1,.9\n", "separator ','"),
+    "CR alone": ("t.csv", b"truth,score\r1,.9\r0,.1\r", "carriage return"),
+    "a line for spreadsheets": ("t.csv", b"sep=;\r\ntruth;score\r\n1;0.5\r\n", "tail -n +2"),
+    "an array of JSON": ("t.json", b'[{"truth": 1, "score": 0.5}]', "jq -c"),
+    "a row with more fields": (
+        "t.csv", b'x,truth,score\nA,0,0.2\n"B, ""b"", \nb",1,0.9\nC,1,1,0,0.3\n',
+        "row 3 has 5 fields, the header has 3",
+    ),
+    "more fields after a long one": (
+        "t.csv", b"truth,score,x\n1,0.9," + b"x" * 200_000 + b"\n0,0.2,a,b\n", "has more fields",
+    ),
+    "a byte that is not UTF-8": ("t.csv", b"truth,score\n1,.9\n1,\xe9\n", "is not UTF-8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "said"), MISREAD.values(), ids=MISREAD)
+def test_text_that_would_be_misread_is_refused_and_its_file_named(tmp_path, name, content, said):
+    # Among others of its format, and compressed.
+    other = b'{"truth": 1, "score": 1}\n' if "json" in name else b"truth,score\n1,.9\n"
+    other = content[: content.index(b"\n") + 1] if "fields" in said else other
+    (tmp_path / f"a-{name}").write_bytes(other)
+    (tmp_path / name).write_bytes(content)
+    found = refused(tmp_path / f"a-{name}", tmp_path / name)
+    assert said in found
+    assert name in found
+    assert "\x00" not in found
+    if name == "t.csv" and "fields" not in said:
+        (tmp_path / "t.csv.gz").write_bytes(gzip.compress(content))
+        assert said in refused(tmp_path / "t.csv.gz")
+
+
+def test_a_decimal_comma_is_beside_another_separator(tmp_path):
+    (tmp_path / "t.csv").write_text('truth,score\n1,"0,9"\n0,"0,25"\n')
+    expected = of_rows(pl.DataFrame({"truth": [1, 0], "score": [0.9, 0.25]}))
+    assert read(tmp_path / "t.csv", "--sep", ",", "--decimal", ",") == expected
+    (tmp_path / "t.tsv").write_text("truth\tscore\n1\t0,9\n0\t0,25\n")
+    assert read(tmp_path / "t.tsv", "--decimal", ",") == expected
+    assert "separator of CSV too" in refused(tmp_path / "t.csv", "--decimal", ",")
+
+
+# --- what is read changes ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", ["replaced", "longer", "removed"])
+def test_a_file_that_changes_while_it_is_read_gives_no_numbers(tmp_path, monkeypatch, change):
+    file = tmp_path / "predictions.csv"
+    pr.datasets.twenty_scores().write_csv(file)
+    collect = pl.LazyFrame.collect
+
+    def changing(*given, **options):
+        found = collect(*given, **options)
+        if change == "replaced":
+            pr.datasets.twenty_scores().reverse().write_csv(tmp_path / "other")
+            (tmp_path / "other").rename(file)
+        elif change == "longer" and file.exists():
+            with file.open("a") as more:
+                more.write("true,0.25\n")
+        else:
+            file.unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", changing)
+    found = called(file)
+    assert found.exit_code == 2
+    assert "changed" in found.output

@@ -1,37 +1,28 @@
+"""How much memory may be used: sizes, and what control groups leave."""
+
 import pytest
 
+import polaroc as pr
 from polaroc.errors import InvalidArgument
 from polaroc.files import memory
-from polaroc.files.memory import available, resolve_memory
+
+ROWS = {"truth": [1, 0], "score": [2, 1]}
 
 
 @pytest.mark.parametrize(
-    ("given", "size"),
-    [
-        (600_000_000, 600_000_000),
-        ("4GB", 4 * 10**9),
-        ("1.5 gb", 1_500_000_000),
-        ("512 MiB", 512 * 2**20),
-        ("2G", 2 * 10**9),
-        ("1TiB", 2**40),
-        ("900000000", 900_000_000),
-    ],
+    "size", ["auto", 600_000_000, "4GB", "1.5 gb", "512 MiB", "2G", "1TiB", "900000000"]
 )
-def test_sizes_are_read(given, size):
-    assert resolve_memory(given) == size
+def test_sizes_are_bytes_or_text(size):
+    found = pr.evaluate(ROWS, truth="truth", score="score", memory=size, measures="auc")
+    assert found["estimate"].to_list() == [1]
 
 
 @pytest.mark.parametrize(
-    "given",
-    ["", "lots", "-4GB", "4 pounds", "1e9", 10, "10MB", True, None, 4.5e9, "9" * 400, 10**400],
+    "size", ["", "lots", "-4GB", "4 pounds", "1e9", 10, "10MB", True, 4.5e9, "9" * 400, 10**400]
 )
-def test_what_is_no_size_is_refused(given):
-    with pytest.raises(InvalidArgument, match=r"(?s)allowed are sizes from 500 MB.*Hint: "):
-        resolve_memory(given)
-
-
-def test_auto_leaves_something_to_others():
-    assert 5 * 10**8 <= resolve_memory("auto") < available()
+def test_what_is_no_size_is_refused(size):
+    with pytest.raises(InvalidArgument, match="allowed are sizes from 500 MB"):
+        pr.evaluate(ROWS, truth="truth", score="score", memory=size, measures="auc")
 
 
 # By case: the line of /proc/self/cgroup, by folder limit, use and cache of a group, and the rest.
@@ -72,4 +63,4 @@ def test_groups_leave_what_is_neither_used_nor_reserved(tmp_path, monkeypatch, l
     (tmp_path / "own").write_text(f"{line}\n")
     monkeypatch.setattr(memory, "CONTROL_GROUPS", tmp_path)
     monkeypatch.setattr(memory, "OWN_GROUPS", tmp_path / "own")
-    assert available() == left
+    assert memory.available() == left

@@ -5,9 +5,11 @@ import pytest
 from agreement import assert_same_numbers
 
 import polaroc as pr
-from polaroc import namespace
+import polaroc.namespace
 
 TWENTY = pr.datasets.twenty_scores()
+# Functions of numbers, which are no steps.
+OF_NUMBERS = {"beta", "pr_from_roc", "prior", "prior_grid", "roc_from_pr", "skew", "uniform"}
 
 
 @pytest.mark.parametrize("frame", [TWENTY, TWENTY.lazy()])
@@ -18,30 +20,14 @@ def test_methods_are_the_functions(frame):
     assert_same_numbers(chained.lazy().collect(), called.lazy().collect())
 
 
-@pytest.mark.parametrize("name", namespace.steps())
-def test_every_step_is_public_and_documented(name):
-    method = getattr(TWENTY.proc, name)
-    assert name in pr.__all__
-    assert name in dir(pl.DataFrame().proc)
-    assert method.__doc__ == getattr(pr, name).__doc__
-
-
-# Functions of numbers, which are no steps.
-OF_NUMBERS = {
-    "beta", "pr_from_roc", "prior",
-    "prior_grid", "roc_from_pr", "skew", "uniform",
-}  # fmt: skip
-
-
-def test_every_function_of_a_table_is_a_step():
+def test_every_function_of_a_table_is_a_step_with_its_documentation():
     functions = {name for name in pr.__all__ if inspect.isfunction(getattr(pr, name))}
-    assert functions - OF_NUMBERS == set(namespace.steps())
+    assert functions - OF_NUMBERS == set(dir(pl.DataFrame().proc))
+    for name in functions - OF_NUMBERS:
+        assert getattr(TWENTY.proc, name).__doc__ == getattr(pr, name).__doc__
 
 
-def test_a_notebook_shows_what_there_is():
+def test_a_notebook_and_an_error_show_what_there_is():
     assert repr(TWENTY.lazy().proc).startswith("polaroc on a LazyFrame: accsens, achievable, ")
-
-
-def test_what_is_no_step_is_said():
     with pytest.raises(AttributeError, match="it has accsens"):
         _ = TWENTY.proc.roc

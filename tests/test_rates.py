@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import polaroc as pr
 from polaroc import rates
-from polaroc.curves.surface import RATES
+
+# Every public function of rates but the quotient itself.
+RATES = {
+    name: value
+    for name, value in vars(rates).items()
+    if inspect.isfunction(value) and value.__module__ == rates.__name__ and name != "ratio"
+}
 
 
 def quotient(numerator: float, denominator: float) -> float:
@@ -180,10 +187,11 @@ def test_many_rates_over_one_that_is_zero():
         assert numbers[1] == inf
 
 
-def test_every_public_rate_is_offered_by_name():
-    public = {
-        name
-        for name, value in vars(rates).items()
-        if inspect.isfunction(value) and value.__module__ == rates.__name__
-    }
-    assert public - {"ratio"} == set(RATES)
+def test_every_public_rate_is_a_column_of_surfaces_by_its_name():
+    curves = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
+    found = pr.surface(curves, 0.1, list(RATES)).filter(pl.col("threshold") < 0.5)
+    points = found.select("tpr", "fpr", "skew").rows()
+    for name, rate in RATES.items():
+        assert found.schema[name] == pl.Float64
+        expected = [rate(*at) for at in points]
+        assert found[name].fill_null(nan).to_list() == pytest.approx(expected, nan_ok=True), name

@@ -107,6 +107,11 @@ REFUSALS = [
     ("pr.evaluate(cases, measures='auprec', priors=[])", InvalidArgument, "prior"),
     ("pr.evaluate(cases, measures='sens', over=pr.beta(2, 18))", InvalidArgument, "over"),
     ("pr.evaluate(table, **roles, measures='brier', score_prior=1)", InvalidArgument, "prior is 1"),
+    (
+        "pr.evaluate(cases, measures='auprec_corrected', interpolation='step')",
+        InvalidArgument,
+        "'exact'",
+    ),
     ("pr.evaluate(cases, intervals='normal')", InvalidArgument, "normal"),
     ("pr.evaluate(cases, progress='bar')", InvalidArgument, "progress is 'bar'"),
     ("pr.evaluate(cases, priors=estimates)", InvalidTable, "names the key 'day'"),

@@ -114,7 +114,7 @@ def same_aucs(found: pl.DataFrame, table: pl.DataFrame, *keys: str) -> None:
 def test_many_keys_of_few_rows(evaluated):
     rng = np.random.default_rng(1)
     table = pl.DataFrame({
-        "model": rng.integers(0, 50, 100_000), "case": rng.integers(0, 600, 100_000),
+        "model": rng.integers(0, 50, 100_000).astype(str), "case": rng.integers(0, 600, 100_000),
         "truth": rng.random(100_000) < 0.3, "score": rng.normal(size=100_000).round(1),
     })  # fmt: skip
     found = evaluated(table, by=["model", "case"], measures="auc")
@@ -185,41 +185,45 @@ def test_scores_of_any_type_are_those_in_float64(evaluated, dtype):
 
 # --- more rows than the memory that may be used ------------------------------------------------
 
-LARGE, LEVELS, OF_KEYS = 6_000_000, 400, 5
+LARGE, LEVELS = 6_000_000, 400
 
 
-def large(order: str = "random") -> pl.DataFrame:
+def large(kind: str) -> pl.DataFrame:
     rng = np.random.default_rng(3)
-    score = rng.integers(0, LEVELS, LARGE)
-    if order == "sorted":
-        score.sort()
-    truth = rng.random(LARGE) < 0.05 + 0.1 * score / LEVELS
+    level = rng.integers(0, LEVELS, LARGE)
+    if kind == "sorted":
+        level.sort()
+    elif kind == "tied":
+        level = np.where(rng.random(LARGE) < 0.9, 7, level)
+    truth = rng.random(LARGE) < 0.05 + 0.1 * level / LEVELS
+    # Of those that are crowded all but a few lie closely together.
+    score = np.where(level < 3, -1e6, 0.5 + level * 1e-12) if kind == "crowded" else level / LEVELS
+    keys = pl.Series(["a", "b", "c", None])
     return pl.DataFrame({
-        "key": rng.integers(0, OF_KEYS, LARGE), "truth": truth, "score": score / LEVELS,
-        "weight": 1.0 + score % 3,
+        "key": keys.gather(rng.integers(0, 4, LARGE)), "truth": truth, "score": score,
+        "weight": 1.0 + level % 3,
     })  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("order", "weight", "interpolation"),
-    [("random", None, "exact"), ("random", "weight", "hull"), ("sorted", None, "linear")],
+    ("kind", "weight", "interpolation"),
+    [("crowded", None, "exact"), ("tied", "weight", "hull"), ("sorted", None, "linear")],
 )
 def test_more_rows_than_memory_have_the_numbers_of_rational_arithmetic(
-    tmp_path_factory, temporary_files, order, weight, interpolation
+    tmp_path_factory, temporary_files, kind, weight, interpolation
 ):
-    table, told = large(order), []
+    table, told = large(kind), []
     found = pr.evaluate(
         scanned(table, tmp_path_factory.mktemp("scanned")), **NAMES,
         by="key", weight=weight, priors=PRIORS, over=OVER, interpolation=interpolation,
         memory="500MB", progress=lambda *done: told.append(done),
     ).collect()  # fmt: skip
-    counted = table.group_by("key", "truth", "score").agg(
-        pl.len() if weight is None else pl.col("weight").sum().alias("len")
-    )
+    number = pl.len() if weight is None else pl.col("weight").sum()
+    counted = table.group_by("key", "truth", "score").agg(number.alias("number"))
     for (key,), rows in counted.partition_by("key", as_dict=True).items():
-        curve = exact.curve(rows.select("truth", "score", "len").rows())
-        check(found.filter(key=key), curve, interpolation)
+        curve = exact.curve(rows.select("truth", "score", "number").rows())
+        check(found.filter(pl.col("key").eq_missing(pl.lit(key))), curve, interpolation)
     # It was done in parts, and nothing is left of them.
     assert len(told) > 1
     assert [done for done, _ in told] == sorted(done for done, _ in told)
@@ -228,17 +232,23 @@ def test_more_rows_than_memory_have_the_numbers_of_rational_arithmetic(
 
 
 @pytest.mark.slow
-def test_parts_on_disk_are_removed_after_an_interrupt(temporary_files):
-    seen = []
+def test_parts_on_disk_are_removed_after_an_interrupt_and_progress_is_drawn(
+    temporary_files, capsys
+):
+    table, seen = large("random"), []
 
     def stop(done: int, rows: int) -> None:
         seen.extend(temporary_files.iterdir())
         raise KeyboardInterrupt
 
+    asked = NAMES | {"measures": "auc", "memory": "500MB"}
     with pytest.raises(KeyboardInterrupt):
-        pr.evaluate(large(), **NAMES, measures="auc", memory="500MB", progress=stop)
+        pr.evaluate(table, **asked, progress=stop)
     assert seen
     assert list(temporary_files.iterdir()) == []
+    assert capsys.readouterr().err == ""
+    pr.evaluate(table, **asked, progress=True)
+    assert capsys.readouterr().err.endswith(f"100% of {LARGE:,} rows\n")
 
 
 def test_the_work_is_done_once_when_the_plan_is_collected():

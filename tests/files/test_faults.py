@@ -47,15 +47,16 @@ def test_a_killed_command_leaves_the_old_output_or_the_new_one(tmp_path):
         "--no-charts",
         "--quiet",
     ]
-    started = time.monotonic()
     subprocess.run([*words, "--measure", "auc", "--out", target], check=True)
-    takes = time.monotonic() - started
     files, moments = names(target), random.Random(2)
     measures = ["auc", "auprec"]
     for kill in range(KILLS):
+        before = names(tmp_path)
         process = subprocess.Popen([*words, "--measure", measures[kill % 2], "--out", target])
-        # Mostly while it writes, which is at the end.
-        time.sleep(takes * moments.uniform(0.6, 1.05))
+        # It is killed while it writes, which is when something new is beside its output.
+        while process.poll() is None and names(tmp_path) <= before:
+            time.sleep(0.001)
+        time.sleep(moments.random() / 100)
         process.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
         process.wait()
         FIGURES[figures.KILLS] += 1

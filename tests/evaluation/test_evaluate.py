@@ -47,7 +47,7 @@ STEPS = PLANS | {
     "evaluate": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, over=(0.05, 0.2)),
     "evaluate, weighted": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, weight="weight"),
     "evaluate, limits": lambda frame, **by: pr.evaluate(
-        frame, **NAMES, **by, over=pr.beta(2, 18), intervals="logit"
+        frame, **NAMES, **by, over=pr.beta(2, 18), intervals=True
     ),
     "evaluate on hull": lambda frame, **by: pr.evaluate(
         frame, **NAMES, **by, interpolation="hull", over=(0.05, 0.2), nulls="drop"
@@ -382,7 +382,7 @@ BY_KEY = NAMES | {"by": "key"}
     [
         lambda priors: pr.evaluate(BALANCED, **BY_KEY, priors=priors, measures=["auprec", "brier"]),
         lambda priors: pr.evaluate(BALANCED, **BY_KEY, priors=priors, interpolation="hull"),
-        lambda priors: pr.evaluate(BALANCED, **BY_KEY, priors=priors, intervals="logit"),
+        lambda priors: pr.evaluate(BALANCED, **BY_KEY, priors=priors, intervals=True),
         lambda priors: pr.evaluate(BALANCED.lazy(), **BY_KEY, priors=priors).collect(),
         lambda priors: pr.auprec(pr.curve(BALANCED, **BY_KEY), priors),
     ],

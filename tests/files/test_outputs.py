@@ -25,7 +25,7 @@ COMMANDS = {
         ["threshold", "FILE", *BASE, *OVER, "--rule", "recall", "--target", "0.9", "--force"],
         "threshold.json",
     ),
-    "chart": (["chart", "winner_map", "FILE", *BASE, *OVER], "map.svg"),
+    "chart": (["chart", "auprec_by_prior", "FILE", *BASE, *OVER], "areas.svg"),
     "report": (["report", "FILE", *BASE, *OVER, "--test-train-ratio", "0.25"], "page.html"),
 }
 

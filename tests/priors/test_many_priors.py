@@ -72,7 +72,7 @@ def test_rows_and_notes_of_many_priors_are_those_of_a_few(kind):
 
 
 def test_intervals_at_many_priors_are_those_at_a_few():
-    asked = {**NAMES, "intervals": "logit", "measures": "auprec"}
+    asked = {**NAMES, "intervals": True, "measures": "auprec"}
     found = pr.evaluate(TABLE, priors=[*WIDE[::12], "observed"], **asked)
     some = [0, 13, 29]
     expected = pr.evaluate(TABLE, priors=[WIDE[12 * i] for i in some], **asked)

@@ -21,9 +21,8 @@ if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # The tree of commands is the same each time that a test calls the command line.
 typer.testing._get_command = cache(typer.testing._get_command)
-# Programs without doctests, which import one another from their own folder: on the path of the
-# tests its coverage.py would hide the package `coverage`.
-collect_ignore = ["benchmarks"]
+# Programs without doctests.
+collect_ignore = ["benchmarks", "simulations"]
 
 for name, examples in {"quick": 5, "thorough": 25}.items():
     settings.register_profile(

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import polars as pl
 import pytest
 from programs import missing, only_if_asked, program
+from simulations.design import read
 from sizes import ALL_CASES
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -396,17 +397,20 @@ def test_architecture_names_what_is_there():
     assert not {name for name in names - places if not re.search(rf"\b{name}\b", source)}
 
 
-def test_error_rates_of_the_readme_are_those_of_the_page():
-    page = (ROOT / "docs" / "concepts" / "tests.md").read_text()
-    rates = re.findall(r"^\| `anova`, .* \| 0\.\d+ \| (0\.\d+) \|$", page, re.MULTILINE)
-    least, most = min(map(float, rates)), max(map(float, rates))
-    assert f"in {100 * least:.0f} to {100 * most:.0f} %" in README
-    row = r"^\| 20 hold-outs 80/20 \| (0\S+) \| (0\S+) \|$"
-    ((linear, nearest),) = re.findall(row, page, re.MULTILINE)
+def test_error_rates_of_the_readme_are_those_that_are_kept():
+    anova = read("comparisons_anova").filter(equal="over the population")
+    rates = [float(rate) for name, rate in anova["analysis", "differs"].rows() if "anova" in name]
+    assert f"in {100 * min(rates):.0f} to {100 * max(rates):.0f} %" in README
     readme = " ".join(README.split())
-    assert f"these are {100 * float(linear):.1f} % and {100 * float(nearest):.1f} %" in readme
-    counts = pl.read_csv(ROOT / "tests" / "benchmarks" / "design_rates.csv")
-    same = counts.filter(test="20 hold-outs", positives=80, models=2, ahead=0, alpha=0.005)
-    shares = {name: 100 * below / of for name, below, of in same["learner", "below", "of"].rows()}
-    assert f"in {shares['discriminant']:.1f} % for linear discriminants" in readme
-    assert f"and {shares['nearest']:.0f} % for nearest neighbours" in readme
+    equal = read("comparisons_folds").filter(cases="80 + 240", models="2", ahead="0.0")
+
+    def shares(level):
+        own = equal.filter(level=level)["learner", "20 hold-outs"].rows()
+        return {name: 100 * float(share) for name, share in own}
+
+    at_own = shares("0.05")
+    linear, nearest = (at_own[name] for name in ("linear discriminants", "nearest neighbours"))
+    assert f"these are {linear:.1f} % and {nearest:.1f} %" in readme
+    at_sources = shares("0.005")
+    assert f"in {at_sources['linear discriminants']:.1f} % for linear discriminants" in readme
+    assert f"and {at_sources['nearest neighbours']:.0f} % for nearest neighbours" in readme

@@ -108,7 +108,7 @@ WRONG = (
     "{x}", "\x00", "0i", {"typo": 0.5}, {None: 1}, pl.struct("truth", "score"), pl.all(), ...,
     iter([]),
 )  # fmt: skip
-# Of these, how many are given for each argument: `just wrong-arguments` gives all.
+# Of these, how many are given for each argument: `POLAROC_WRONG=1000 pytest` gives all.
 EACH = int(os.environ.get("POLAROC_WRONG", 10 if os.environ.get("POLAROC_ALL_CASES") else 1))
 
 

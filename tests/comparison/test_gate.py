@@ -1,20 +1,15 @@
-import runpy
-from pathlib import Path
-
 import numpy as np
 import oracles
 import polars as pl
 import pytest
 from scipy import stats
+from simulations import gates
 from sizes import replicates
 from sklearn.metrics import roc_auc_score
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
-SCRIPT = runpy.run_path(
-    str(Path(__file__).parents[1] / "benchmarks" / "gate_rates.py"), run_name="gate_rates"
-)
 PREDICTIONS = pr.datasets.satellite_predictions()
 ONE = PREDICTIONS.filter(fold=1)
 NAMES = {"truth": "truth", "score": "score"}
@@ -448,33 +443,24 @@ def binomial_limit(runs, chance):
     return stats.binom.isf(0.001, runs, chance)
 
 
-@pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", ["auc", "iauprec"])
-def test_a_pass_is_rare_where_the_challenger_is_worse_by_the_margin(measure):
-    runs, margin = replicates(150, 60), SCRIPT["true_margin"](measure)
-    table = SCRIPT["samples"](np.random.default_rng(0), runs, (200, 800), 0.5)
-    verdicts = SCRIPT["paired_verdicts"](table, measure, margin)
-    assert verdicts.count("pass") <= binomial_limit(runs, 0.025)
-    assert verdicts.count("fail") <= binomial_limit(runs, 0.025)
-    arguments = {"champion": "champion", "challenger": "challenger", "measure": measure,
-                 "over": OVER, "margin": margin, "case": "id"}  # fmt: skip
-    for replicate in range(3):
-        one = table.filter(replicate=replicate)
-        assert pr.gate(one, **NAMES, **arguments).verdict == verdicts[replicate]
+def test_a_pass_is_rare_where_the_challenger_is_worse_by_the_margin():
+    runs, rng = replicates(150, 60), np.random.default_rng(0)
+    kind = rng, runs, "200 + 800"
+    passed = gates.counted(*kind, "normal", 0.9, 0.5)
+    assert max(passed.values()) <= binomial_limit(runs, 0.025)
     # With a wide margin it passes: the normal approximation alone would in 0.6 and 0.9 of samples.
-    wide = SCRIPT["paired_verdicts"](table, measure, 2 * margin)
-    assert wide.count("pass") > runs / 3
+    wide = gates.counted(*kind, "equal", 0.9, 0.5, margin=0.1)
+    assert min(wide.values()) > runs / 3
 
 
-@pytest.mark.long
 @pytest.mark.slow
-def test_a_pass_on_folds_is_rare_where_algorithms_are_equal():
-    errors = SCRIPT["runpy"].run_path(str(SCRIPT["HERE"] / "error_rates.py"))
-    setting = errors["Setting"](folds=5)
-    values = errors["estimates"]("population", setting, 60, 0)[:, :, :2, -1]
-    verdicts = list(SCRIPT["fold_verdicts"](values, 0.0, setting.ratio))
-    assert verdicts.count("pass") + verdicts.count("fail") <= binomial_limit(60, 0.05)
+def test_a_pass_on_folds_is_rare_where_the_challenger_is_worse_by_the_margin():
+    runs = replicates(60, 30)
+    passed = gates.counted(
+        np.random.default_rng(0), runs, "40 + 160", "normal", 0.9, 0.5, repeats=1
+    )
+    assert max(passed.values()) <= binomial_limit(runs, 0.025)
 
 
 WIDE = ONE.pivot("model", index=["case", "truth"], values="score", aggregate_function="first")

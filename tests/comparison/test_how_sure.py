@@ -1,17 +1,14 @@
-"""A small version of ``just how-sure``."""
-
-import runpy
-from pathlib import Path
+"""How often answers of `choose` are right, in a few samples."""
 
 import numpy as np
 import pytest
 from evidences import evidence
 from scipy.stats import norm
+from simulations import choices
 from sizes import replicates
 
 from polaroc.comparison.posterior import half_moved, posterior
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "how_sure.py"))
 ERROR = 0.01
 
 
@@ -79,10 +76,10 @@ def test_said_and_right_of_two_models_and_the_error_of_the_one_that_loses(two_mo
 
 @pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize("design", ["one test set", "20 hold-outs"])
+@pytest.mark.parametrize("design", ["60 + 240 cases", "20 hold-outs"])
 @pytest.mark.parametrize("models", [3, 10])
 def test_answers_are_right_as_often_as_they_say(design, models):
-    found = np.concatenate([SCRIPT["answers"](design, models, s, 120) for s in (1.0, 2.0)])
+    found = np.concatenate([choices.answers(design, models, s, 120) for s in (1.0, 2.0)])
     probability, right = found[:, 0], found[:, 1]
     error = np.sqrt((probability * (1 - probability)).sum()) / len(found)
     assert probability.mean() < right.mean() + 3.5 * error
@@ -93,10 +90,10 @@ def test_answers_are_right_as_often_as_they_say(design, models):
 @pytest.mark.slow
 @pytest.mark.parametrize("models", [3, 10])
 def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
-    row = SCRIPT["summary"](SCRIPT["answers"]("10 folds", models, 0.0, 150))
-    assert row["bias kept"] < 1 / 3 + 3 * row["kept SE"]
-    assert row["bias kept"] - 3 * row["kept SE"] < 1 / 3
-    assert row["covered"] > 0.9
+    row = choices.of_design(150, 0, "10 folds", models, 0.0)
+    assert row["bias kept"] < 1 / 3 + 3 * row["its error"]
+    assert row["bias kept"] - 3 * row["its error"] < 1 / 3
+    assert row["holds"] > 0.9
 
 
 # The exact limits of the cost of the best of ten equal models hold it in 0.91 of samples.
@@ -104,22 +101,22 @@ def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
 @pytest.mark.slow
 @pytest.mark.parametrize(("models", "spread"), [(10, 0.0), (3, 1.0)])
 def test_limits_of_the_cost_of_the_picked_model_hold_it(models, spread):
-    found = SCRIPT["answers"]("expected cost, 20 positives", models, spread, 300)
+    found = choices.answers("expected cost, 20 positives", models, spread, 300)
     assert found[:, 4].mean() > 0.95 - 2 * (0.95 * 0.05 / 300) ** 0.5
 
 
 def test_folds_are_as_correlated_as_they_are_said_to_be():
     rng = np.random.default_rng(0)
-    shape = SCRIPT["DESIGNS"]["100 folds, unstable"]
-    means = [SCRIPT["of_folds"](rng, np.zeros(2), shape).mean(axis=0) for _ in range(2_000)]
+    shape = choices.SHAPES["100 folds, unstable"]
+    means = [choices.of_folds(rng, np.zeros(2), shape).mean(axis=0) for _ in range(2_000)]
     leads = np.subtract(*np.array(means).T)
-    assert leads.std() == pytest.approx(SCRIPT["standard_error"]("100 folds, unstable"), rel=0.06)
+    assert leads.std() == pytest.approx(choices.standard_error("100 folds, unstable"), rel=0.06)
 
 
 @pytest.mark.parametrize("models", [2, 3, 8])
 def test_the_posterior_by_integration_is_that_of_the_package(models):
     means = np.random.default_rng(models).normal(size=(2, models)) * 1.5
-    found = SCRIPT["integrated"](means)
+    found = choices.integrated(means)
     for place, own in enumerate(means):
         said, one = posterior(evidence(own, np.eye(models))), own.argmax()
         assert found.expected[place] == pytest.approx(said.expected, abs=1e-4)
@@ -130,6 +127,6 @@ def test_the_posterior_by_integration_is_that_of_the_package(models):
 def test_of_models_whose_error_is_known_said_and_right_are_as_the_page_says():
     for models, most in ((2, 0.085), (3, 0.09), (8, 0.09)):
         for spread in (0.3, 2.0):
-            found = SCRIPT["answers"]("known error", models, spread, replicates(1500, 400))
+            found = choices.answers("known error", models, spread, replicates(1500, 400))
             said, right, error = found[:, 0].mean(), found[:, 1].mean(), len(found) ** -0.5 / 2
             assert abs(said - right) < most + 3 * error

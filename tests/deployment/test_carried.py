@@ -1,8 +1,6 @@
 """Estimated priors wherever priors go: each key at its own, with its uncertainty."""
 
 import re
-import runpy
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -10,13 +8,13 @@ import polars as pl
 import pytest
 from agreement import assert_same_numbers
 from polars.testing import assert_frame_equal
+from simulations import in_use
 from sizes import replicates
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.priors.beliefs import belief_of_estimate
 
-SIMULATION = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "in_use.py"))
 COLUMNS = {"truth": "truth", "score": "score"}
 NAMES = COLUMNS | {"by": "model"}
 
@@ -237,7 +235,7 @@ def test_what_needs_one_estimate_says_so(call, match):
 def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method):
     runs = replicates(60, 25)
     rng = np.random.default_rng(3)
-    tables = pl.concat(SIMULATION["carried_once"](rng, runs, (50, 450), 0.1, method))
+    tables = pl.concat(in_use.carried_once(rng, runs, (50, 450), 0.1, method))
     held = (
         tables.drop_nulls("lower")
         .group_by("of")

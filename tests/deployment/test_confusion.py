@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import optimize, stats
-from simulations import binormal, labelled, unlabelled
+from scored import binormal, labelled, unlabelled
 
 from polaroc.deployment.estimators import Labelled, ThresholdRates, Unlabelled, adjusted_count
 

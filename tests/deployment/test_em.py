@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import optimize, stats
-from simulations import binormal, expit, labelled, unlabelled
+from scored import binormal, expit, labelled, unlabelled
 
 from polaroc.deployment.estimators import UNIDENTIFIED, Labelled, Mixture, Unlabelled, em_prior
 

@@ -1,20 +1,16 @@
-"""A small version of `just in-use`."""
-
-import runpy
-from pathlib import Path
+"""What `monitor` finds on simulated days."""
 
 import numpy as np
 import pytest
+from simulations import in_use
 
-FILE = Path(__file__).parents[1] / "benchmarks" / "in_use.py"
-SIMULATION = runpy.run_path(str(FILE))
 OVER, DAYS = (0.05, 0.2), 120
 
 
 def assessed(seed, priors, drift="none", sizes=(1_000, 9_000)):
     rng = np.random.default_rng(seed)
-    known = SIMULATION["reference"](rng, sizes)
-    return SIMULATION["assessed"](known, SIMULATION["above"](rng, known, priors, drift), OVER)
+    known = in_use.reference(rng, sizes)
+    return in_use.assessed(known, in_use.above(rng, known, priors, drift), OVER)
 
 
 @pytest.mark.alike
@@ -34,7 +30,7 @@ def test_nothing_is_said_while_the_prior_stays_in_its_range(sizes):
 def test_a_prior_that_left_its_range_is_noticed_soon(prior, within):
     priors = np.where(np.arange(DAYS) < 60, 0.1, prior)
     for seed in range(5):
-        day = SIMULATION["first"](assessed(seed, priors).prior_alarms())
+        day = in_use.first(assessed(seed, priors).prior_alarms())
         assert 60 < day <= 60 + within
 
 
@@ -53,7 +49,7 @@ def test_drift_that_is_no_prior_shift_is_noticed_within_ten_days(drift):
 def test_days_that_differ_as_those_of_the_reference_raise_no_alarm(sd, sizes):
     for seed in range(3):
         rng, ends = np.random.default_rng(seed), np.full(DAYS, OVER[1])
-        found = SIMULATION["year_of_days"](rng, sizes, ends, sd, told=True)
+        found = in_use.year_of_days(rng, sizes, ends, sd, named=True)
         assert found.prior_alarms() == found.threshold_alarms() == [None] * DAYS
         _, (lower, upper) = found.quantities()["prior"]
         assert ((lower <= ends) & (ends <= upper)).all()
@@ -62,25 +58,25 @@ def test_days_that_differ_as_those_of_the_reference_raise_no_alarm(sd, sizes):
 def test_days_that_differ_raise_alarms_where_they_are_not_told_apart():
     for seed in range(3):
         rng, priors = np.random.default_rng(seed), np.full(DAYS, 0.1)
-        found = SIMULATION["year_of_days"](rng, (1_000, 9_000), priors, 0.15, told=False)
-        assert SIMULATION["first"](found.prior_alarms()) is not None
+        found = in_use.year_of_days(rng, (1_000, 9_000), priors, 0.15, named=False)
+        assert in_use.first(found.prior_alarms()) is not None
 
 
 @pytest.mark.parametrize(("sd", "within"), [(0.1, 32), (0.15, 40)])
 def test_a_prior_that_left_its_range_is_noticed_though_days_differ(sd, within):
     for seed in range(3):
         rng, priors = np.random.default_rng(seed), np.where(np.arange(90) < 40, 0.1, 0.4)
-        found = SIMULATION["year_of_days"](rng, (1_000, 9_000), priors, sd, told=True)
-        assert 40 < SIMULATION["first"](found.prior_alarms()) <= 40 + within
+        found = in_use.year_of_days(rng, (1_000, 9_000), priors, sd, named=True)
+        assert 40 < in_use.first(found.prior_alarms()) <= 40 + within
 
 
 @pytest.mark.parametrize(("over", "is_said"), [((0.08, 0.125), True), ((0.02, 0.5), False)])
 def test_a_prior_that_grew_is_said_where_it_left_its_range(over, is_said):
     for seed in range(3):
         rng, priors = np.random.default_rng(seed), np.where(np.arange(60) < 30, 0.1, 0.2)
-        known = SIMULATION["reference"](rng, (1_000, 9_000))
-        called = SIMULATION["above"](rng, known, priors, "none")
-        found = SIMULATION["assessed"](known, called, over)
-        day = SIMULATION["first"](found.prior_alarms())
+        known = in_use.reference(rng, (1_000, 9_000))
+        called = in_use.above(rng, known, priors, "none")
+        found = in_use.assessed(known, called, over)
+        day = in_use.first(found.prior_alarms())
         assert (day is not None and 30 < day <= 40) == is_said
         assert is_said or found.threshold_alarms() == [None] * 60

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from simulations import binormal, expit, labelled
+from scored import binormal, expit, labelled
 from sklearn.linear_model import LogisticRegression
 
 from polaroc.deployment.estimators import Labelled

@@ -1,6 +1,5 @@
 import json
 import re
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pages import ASKED, Page, models
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 import polaroc as pr
+from polaroc import rates
+from polaroc.base.private_columns import TRUTH
+from polaroc.comparison.compared import Compared
+from polaroc.predictions.resolved import keyed
+from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.grids import skew
 from polaroc.reports.cases import CaseCounts
+from polaroc.reports.inputs import Needs, Question
 from polaroc.reports.page import GLOSSARY
+from polaroc.reports.thresholds import thresholds
 from polaroc.thresholds.need import Need
 
 pytestmark = pytest.mark.usefixtures("words_only")
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_limits.py"))
 OVER = (0.02, 0.1)
 
 
@@ -52,11 +58,54 @@ def test_each_need_takes_the_best_of_all_points_that_meet_it(curve, value):
         assert Need(kind, ends, value).best(*curve) == wanted
 
 
+SHIFT = 1.8
+SKEW = skew(sum(OVER) / 2)
+NEEDS = {
+    "recall .9": Needs(recall=0.9),
+    "capacity 100": Needs(capacity=100),
+    "precision .3": Needs(precision=0.3),
+    "costs 10 : 1": Needs(cost_fn=10),
+}
+
+
+def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: Needs) -> np.ndarray:
+    """Recall, false alarm rate, right alarms: whether the limits hold the true one, and the error.
+
+    NaN where no threshold meets the need.
+    """
+    truth = np.arange(positives + negatives) < positives
+    rows = pl.DataFrame(
+        {"model": "m", TRUTH: truth, SCORE: rng.normal(size=truth.size) + SHIFT * truth}
+    )
+    cases = keyed(rows, truth=TRUTH, score=SCORE, model="model")
+    question = Question(Compared(cases, "model", ()), OVER, None, 0.95, 0.95, needs)
+    taken = thresholds(cases, question, pl.Series("model", ["m"])).taken
+    if taken["threshold"] is None:
+        return np.full((3, 2), np.nan)
+    true = {"tpr": norm.sf(taken["threshold"] - SHIFT), "fpr": norm.sf(taken["threshold"])}
+    limits = {name: (taken[f"{name}_lower"], taken[f"{name}_upper"]) for name in true}
+    (least, most), (fewest, alarms) = limits.values()
+    limits["right"] = rates.precision(least, alarms, SKEW), rates.precision(most, fewest, SKEW)
+    shown = {**taken, "right": rates.precision(taken["tpr"], taken["fpr"], SKEW)}
+    true["right"] = rates.precision(true["tpr"], true["fpr"], SKEW)
+    return np.array([
+        (limits[name][0] <= rate <= limits[name][1], shown[name] - rate)
+        for name, rate in true.items()
+    ])  # fmt: skip
+
+
+def coverage(positives: int, negatives: int, need: str, replicates: int, seed: int) -> np.ndarray:
+    """Replicates with a threshold × rates × (held, error)."""
+    rng = np.random.default_rng([seed, positives, negatives])
+    judged = [replicate(rng, positives, negatives, NEEDS[need]) for _ in range(replicates)]
+    return np.array([one for one in judged if not np.isnan(one).any()])
+
+
 @pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("need", ["recall .9", "capacity 100", "precision .3", "costs 10 : 1"])
 def test_limits_of_a_printed_threshold_hold_its_true_rates(need):
-    found = SCRIPT["coverage"](50, 200, need, 150, 2)
+    found = coverage(50, 200, need, 150, 2)
     held, error = found.mean(axis=0).T
     # At least .95, less three standard errors of 150 replicates.
     assert (held > 0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5).all()

@@ -1,17 +1,14 @@
-"""A small version of ``just promises-picked``, and the public functions that keep its promises."""
-
-import runpy
-from pathlib import Path
+"""Promises of the model that is picked, and at an estimated prior, in a few samples."""
 
 import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
+from simulations import promises
 from sizes import replicates
 
 import polaroc as pr
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "promised_choices.py"))
 NAMES = {"truth": "truth", "score": "score", "model": "model"}
 ASKED = {"rule": "max_recall", "priors": 0.1, "constraints": {"precision": 0.4}}
 
@@ -31,7 +28,7 @@ def models(count: int = 3, seed: int = 0, positives: int = 60, negatives: int = 
 def test_the_model_that_is_picked_keeps_its_promise_where_models_share_the_error():
     runs = replicates(1000, 250)
     rng = np.random.default_rng(11)
-    broken, _ = SCRIPT["of_picked"](rng, SCRIPT["Scores"](None), 8, 0.0, runs)
+    broken, _ = promises.of_picked(rng, promises.Scores(None), 8, 0.0, runs)
     own, shared = broken.mean(axis=0)
     error = (0.05 * 0.95 / runs) ** 0.5
     assert (shared < 0.05 + 3 * error).all()
@@ -44,7 +41,7 @@ def test_the_model_that_is_picked_keeps_its_promise_where_models_share_the_error
 def test_at_an_estimated_prior_a_promise_is_broken_no_more_often_than_said():
     runs = replicates(1000, 150)
     rng = np.random.default_rng(12)
-    found = SCRIPT["of_estimate"](rng, None, (50, 450), 5_000, 0.05, runs)
+    found = promises.of_estimate(rng, None, (50, 450), 5_000, 0.05, runs)
     assert found.broken.mean() < 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
     assert found.held.mean() > 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
 

@@ -237,34 +237,9 @@ def fuzz(seconds: float) -> int:
     return failed
 
 
-def guided(seconds: int) -> None:
-    import atheris
-
-    with atheris.instrument_imports(include=["polaroc"]):
-        import polaroc.cli  # noqa: F401
-    folder = Path(tempfile.mkdtemp())
-    start = folder / "corpus"
-    start.mkdir()
-    for i, data in enumerate(seeds()):
-        (start / str(i)).write_bytes(data)
-    work = folder / "work"
-    work.mkdir()
-
-    def target(data: bytes) -> None:
-        wrong = examine(data, work)
-        if wrong is not None:
-            keep(data, wrong)
-            raise AssertionError(wrong)
-
-    atheris.Setup([sys.argv[0], str(start), f"-max_total_time={seconds}", "-max_len=65536"], target)
-    atheris.Fuzz()
-
-
 if __name__ == "__main__":
     first, *rest = sys.argv[1:] or ["60"]
     if first == "--batch":
         batch(int(rest[0]), Path(rest[1]), [Path(name) for name in rest[2:]])
-    elif first == "--guided":
-        guided(int(rest[0]) if rest else 60)
     else:
         sys.exit(1 if fuzz(float(first)) else 0)

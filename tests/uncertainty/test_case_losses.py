@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from scipy import stats
 from scipy.special import expit, logit
-from simulations import binormal
+from scored import binormal
 
 import polaroc as pr
 from polaroc.measures.scoring import ON_THE_HULL

@@ -1,0 +1,201 @@
+"""How often 0.95 intervals of rates, net benefits and costs at thresholds hold the true value.
+
+known
+    Precision, share of cases called positive and cost of `apply_thresholds` at a known prior: every
+    possible table of few cases is counted with its probability, over 90 pairs of recall and false
+    positive rate, so that nothing here has an error of simulation.
+further
+    The further rates of `apply_thresholds`, over 16 pairs of rates; with many cases samples of six.
+decisions
+    The net benefit of `decision_curve` on binormal scores, at each threshold probability and at all
+    at once. Rows of a patient share half the variance of their scores.
+costs
+    The expected cost of `expected_cost` with a threshold for each prior, where there are limits.
+"""
+
+from itertools import product
+
+import numpy as np
+import polars as pl
+from scipy.stats import binom, norm
+
+import polaroc as pr
+from polaroc.priors.in_use import KnownPrior
+from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, limits
+from simulations.design import Design
+
+QUANTITIES, COSTS = ("precision", "posfrac", "cost"), Costs(10, 1)
+RECALLS = (0.02, 0.1, 0.3, 0.5, 0.6, 0.75, 0.85, 0.93, 0.97, 0.995)
+ALARMS = (0.002, 0.01, 0.03, 0.07, 0.13, 0.2, 0.35, 0.5, 0.8)
+FEWER = list(product((0.3, 0.6, 0.85, 0.97), (0.01, 0.07, 0.2, 0.5)))
+FURTHER = (
+    ("likelihood_ratio_positive", None), ("likelihood_ratio_negative", None),
+    ("informedness", None),
+    *product(("npv", "f_measure", "error"), (0.01, 0.1, 0.3)),
+)  # fmt: skip
+ROUNDING = 1e-7
+# All tables are counted, up to so many.
+MOST_TABLES = 5_000
+
+
+def tables_of(
+    rng: np.random.Generator, sizes: tuple[int, int], pairs: list[tuple[float, float]], runs: int
+) -> tuple[list[Calls], list[np.ndarray]]:
+    """Tables, and their probabilities at each pair of rates: all of small sizes, else samples."""
+    if (sizes[0] + 1) * (sizes[1] + 1) <= MOST_TABLES:
+        x, y = (a.ravel().astype(float) for a in np.mgrid[: sizes[0] + 1, : sizes[1] + 1])
+        weights = [binom.pmf(x, sizes[0], t) * binom.pmf(y, sizes[1], f) for t, f in pairs]
+    else:
+        drawn = [
+            np.stack([rng.binomial(n, rate, runs) for n, rate in zip(sizes, pair, strict=True)])
+            for pair in pairs
+        ]
+        found, place = np.unique(np.concatenate(drawn, axis=1), axis=1, return_inverse=True)
+        parts = np.split(place.ravel(), len(pairs))
+        weights = [np.bincount(part, minlength=found.shape[1]) / runs for part in parts]
+        x, y = found.astype(float)
+    return [
+        Calls(one, one, np.full_like(one, n)) for one, n in zip((x, y), sizes, strict=True)
+    ], weights
+
+
+def two_sizes(cases: str) -> tuple[int, int]:
+    """Positives and negatives."""
+    positives, negatives = (int(one.replace(",", "")) for one in cases.split(" + "))
+    return positives, negatives
+
+
+def coverage(
+    quantity: str, prior: float, calls: list[Calls], weights: list[np.ndarray],
+    true: list[float],
+) -> dict[str, float]:  # fmt: skip
+    """Least and mean over pairs of rates."""
+    low, high = limits(
+        quantity, *calls, KnownPrior(np.full_like(calls[0].least, prior)), 0.95, COSTS
+    )
+    held = [
+        float(weight @ ((low <= one + ROUNDING) & (one - ROUNDING <= high)))
+        for one, weight in zip(true, weights, strict=True)
+    ]
+    return {"least": min(held), "mean": float(np.mean(held))}
+
+
+def of_known(replicates: int, seed: int, cases: str, prior: float) -> list[dict[str, object]]:
+    """Coverage of the three quantities, by enumeration."""
+    pairs = list(product(RECALLS, ALARMS))
+    calls, weights = tables_of(np.random.default_rng(seed), two_sizes(cases), pairs, 0)
+    return [
+        {"of": name}
+        | coverage(name, prior, calls, weights, [
+            float(Meld(name, None, None, None, COSTS).value(t, f, prior)) for t, f in pairs
+        ])
+        for name in QUANTITIES
+    ]  # fmt: skip
+
+
+def of_further(replicates: int, seed: int, cases: str) -> list[dict[str, object]]:
+    """Coverage of further rates; specificity, misses and accuracy are one less another."""
+    sizes, rows = two_sizes(cases), []
+    pairs = FEWER if (sizes[0] + 1) * (sizes[1] + 1) <= MOST_TABLES else FEWER[::3]
+    calls, weights = tables_of(np.random.default_rng(seed), sizes, pairs, replicates)
+    for rate, prior in FURTHER:
+        at = 0.5 if prior is None else prior
+        true = [float(getattr(pr.rates, rate)(*pair, (1 - at) / at)) for pair in pairs]
+        known = coverage(rate, at, calls, weights, true)
+        rows.append({"rate": rate, "prior": None if prior is None else str(prior)} | known)
+    return rows
+
+
+def patients(
+    rng: np.random.Generator, runs: int, sizes: tuple[int, int], distance: float, rows: int
+) -> pl.DataFrame:
+    """Tables of probabilities that are right at their share of positives; rows of a patient alike.
+
+    `sizes` count patients of either class. With one row each they are independent cases.
+    """
+    count = sum(sizes)
+    patient = np.tile(np.repeat(np.arange(count), rows), runs)
+    truth = patient < sizes[0]
+    shared = np.repeat(rng.normal(size=runs * count), rows)
+    noise = shared if rows == 1 else 0.5**0.5 * (shared + rng.normal(size=truth.size))
+    odds = sizes[0] / sizes[1] * np.exp(distance * (distance * truth + noise) - distance**2 / 2)
+    run = np.repeat(np.arange(runs), count * rows)
+    table = {"run": run, "truth": truth, "score": odds / (1 + odds), "patient": patient}
+    return pl.DataFrame(table)
+
+
+def table_of(
+    runs: int, seed: int, cases: str, auc: float
+) -> tuple[pl.DataFrame, float, dict[str, str]]:
+    """Tables of a kind, the distance of its classes, and the roles of its columns."""
+    size, _, clustered = cases.partition(" patients")
+    distance = 2**0.5 * norm.ppf(auc)
+    rng = np.random.default_rng([seed, CASES.index(cases), int(100 * auc)])
+    table = patients(rng, runs, two_sizes(size), distance, 10 if clustered else 1)
+    roles = {"truth": "truth", "score": "score", "by": "run"}
+    if clustered:
+        return table, distance, roles | {"cluster": "patient"}
+    return table.drop("patient"), distance, roles
+
+
+def of_decisions(replicates: int, seed: int, cases: str, auc: float) -> list[dict[str, object]]:
+    """Coverage at the threshold where it is least, and at all four at once."""
+    at, rows = np.array([0.02, 0.1, 0.25, 0.5]), []
+    table, distance, roles = table_of(replicates, seed, cases, auc)
+    for prior in (0.01, 0.1, 0.3):
+        cut = np.log(at / (1 - at) * (1 - prior) / prior) / distance + distance / 2
+        weight = (1 - prior) * at / (1 - at)
+        true = prior * norm.sf(cut - distance) - weight * norm.sf(cut)
+        row: dict[str, object] = {"prior": str(prior)}
+        for intervals in ("pointwise", "simultaneous"):
+            found = pr.decision_curve(table, at, prior, **roles, intervals=intervals)
+            low, high = (
+                found[end].to_numpy().reshape(replicates, -1) for end in ("lower", "upper")
+            )
+            known = ~np.isnan(low).any(axis=1)
+            inside = ((low <= true + ROUNDING) & (true - ROUNDING <= high))[known]
+            held = inside.mean(axis=0).min() if intervals == "pointwise" else inside.all(axis=1)
+            row[intervals] = float(np.mean(held))
+        rows.append(row)
+    return rows
+
+
+def of_costs(replicates: int, seed: int, cases: str, auc: float) -> list[dict[str, object]]:
+    """Coverage of the cost, the least of three costs of a miss, and how often there are limits."""
+    table, distance, roles = table_of(replicates, seed, cases, auc)
+    rows = []
+    for over in (0.01, 0.1, 0.3, (0.05, 0.2)):
+        held, given = [], []
+        for share in (0.5, 0.8, 0.95):
+            found = pr.expected_cost(table, **roles, over=over, cost=share, intervals="logit")
+            at = np.linspace(*over, 2_001) if isinstance(over, tuple) else np.array([over])
+            odds = share * at / ((1 - share) * (1 - at))
+            cut = distance / 2 - np.log(odds) / distance
+            least = share * at * norm.cdf(cut - distance) + (1 - share) * (1 - at) * norm.sf(cut)
+            known = found.drop_nulls("cost_following_lower")
+            inside = pl.lit(least.mean()).is_between("cost_following_lower", "cost_following_upper")
+            given.append(known.height / replicates)
+            if known.height > replicates / 4:
+                held.append(known.select(inside.mean()).item())
+        where = f"{over[0]:g} to {over[1]:g}" if isinstance(over, tuple) else f"{over:g}"
+        rows.append({"prior": where, "holds": min(held, default=None), "given": min(given)})
+    return rows
+
+
+PATIENTS = ("10 + 40 patients, 10 rows each", "20 + 60 patients, 10 rows each")
+CASES = ("15 + 60", "15 + 135", "50 + 200", "100 + 900", "500 + 2,000", *PATIENTS)
+KINDS = [{"cases": cases, "auc": auc} for cases, auc in product(CASES, (0.8, 0.95))]
+DESIGNS = {
+    "known": Design(
+        [{"cases": cases, "prior": prior} for cases, prior in product(
+            ("20 + 20", "20 + 80", "50 + 20", "30 + 60"), (0.01, 0.1, 0.5))],
+        of_known, 1,
+    ),
+    "further": Design(
+        [{"cases": cases}
+         for cases in ("15 + 15", "15 + 135", "30 + 60", "100 + 400", "500 + 2,000")],
+        of_further, 1000,
+    ),
+    "decisions": Design(KINDS, of_decisions, 100),
+    "costs": Design(KINDS, of_costs, 100),
+}  # fmt: skip

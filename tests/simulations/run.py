@@ -42,8 +42,10 @@ def filled(page: str) -> str:
 
 def page_table(name: str, columns: str, only: str | None) -> str:
     """Columns of the kept results as a table of a page; a value is not repeated below itself."""
-    wanted = [part.split("=") for part in only.split(" & ")] if only else []
-    rows = read(name).filter(pl.col(column).is_in(value.split("|")) for column, value in wanted)
+    rows = read(name)
+    for part in only.split(" & ") if only else []:
+        column, values = part.split("=")
+        rows = rows.filter(pl.col(column).is_in(values.split("|")))
     heads = columns.split(", ")
     lines, above = [heads, ["---"] * len(heads)], [""] * len(heads)
     for row in rows.select(heads).rows():

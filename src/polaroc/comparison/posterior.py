@@ -11,7 +11,7 @@ from polaroc.uncertainty.evidence import Evidence, quantile
 
 
 class Spread(NamedTuple):
-    """A prior of how far apart models are, chosen by simulation (`just how-sure`).
+    """A prior of how far apart models are, chosen by simulation (`just simulate choices_known`).
 
     Of the true SD of pairwise differences, in standard errors of a difference: its square is
     scaled inverse χ², unless all models are equal.
@@ -210,7 +210,7 @@ def half_moved(expected: "Array", means: "Array", *, higher: bool = True) -> "Ar
     """The corrected means, where those of models that lose are moved half as far.
 
     Moved as far as the winner's they are farther from the truth than what was measured, where
-    models differ by several standard errors (`just how-sure`). None passes the winner.
+    models differ by several standard errors (`just simulate choices_known`). None passes the winner.
 
     Examples
     --------

@@ -140,7 +140,7 @@ def evaluate(
 
     At an estimated prior, limits are the widest of those at the estimate and at both ends of
     its interval, of the same level: also where the reference of the estimate is this very
-    table (``just applied-intervals measures``). There is no `std_error` then.
+    table (``just simulate in_use_carried``). There is no `std_error` then.
 
     With clusters, the influences of the cases of a class are summed within each cluster before
     they are squared (Obuchowski 1997), half of what a cluster with the class has of it stands in

@@ -172,7 +172,7 @@ def calibration(
 
     At a level of 95 % it rejected calibrated scores in 3.9 to 5.4 % of samples of 50 to 1,000
     cases, 10 and 50 % of them positive, and where `score_prior` was given, and there were
-    30 cases of the rarer class or more, in 3.8 to 5.5 % (``just calibration size``; 1,000 or
+    30 cases of the rarer class or more, in 3.8 to 5.5 % (``just simulate probabilities_calibration``; 1,000 or
     2,000 samples each, standard errors up to 0.7 %). With fewer it was up to 8.2 % there,
     which `note` says.
 

@@ -153,7 +153,7 @@ def apply_thresholds(
     of `tpr` and `fpr` are those of Clopper and Pearson (1934). Those of `precision`, `posfrac`
     and `cost` meld the distributions behind them (Fay, Proschan and Brittain, 2015): with 20
     cases of a class or more, 0.95 intervals held the truth in 0.95 to 0.99 of samples at every
-    pair of rates tried, by full enumeration (``just applied-intervals``). At a belief they are
+    pair of rates tried, by full enumeration (``just simulate rates_known``). At a belief they are
     for the prior drawn from it. At an estimated prior its error is in them: a half normal to
     either side for ``method="em"``, and the ends of its interval for others, as its error may
     come from the very cases that judge the threshold: from references of 50 positives on they

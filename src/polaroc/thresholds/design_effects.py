@@ -19,7 +19,7 @@ MISSING, MEAN, UPTO = (private(name) for name in ("missing", "mean", "upto"))
 # Whether cases score at least thresholds at even shares of a class.
 ABOVE = [private(f"above_{i}") for i in range(7)]
 # Clusters of equal size that a class needs, or unequal ones that count as many
-# (`just promises --clusters`).
+# (`just simulate promises_clusters`).
 FEWEST = 7
 FEW_CLUSTERS = (
     f"a class has fewer than {FEWEST} clusters, or a few clusters or weights are most of it: too "

@@ -109,7 +109,7 @@ def models_among(cases: Cases[Any] | None, keys: Sequence[str]) -> pl.Expr:
     """Number of models of each key; their promises hold together, so that any may be picked.
 
     Each of several models gets the error rate over their number, since a model may be picked just
-    because its promise is broken (`just promises-picked`).
+    because its promise is broken (`just simulate promises_models`).
     """
     models = names_of_models(cases)
     rest = [name for name in keys if name not in models]
@@ -206,7 +206,7 @@ def promising_cases(given: object, confidence: float | None) -> Cases[Any] | Non
 
 
 def weights_promise_nothing(found: str) -> InvalidPredictions:
-    """The error for sampling weights (`just promises --weights`)."""
+    """The error for sampling weights."""
     return InvalidPredictions(
         f"{found}, and a promise counts cases: where weights depend on scores it would be broken "
         "in up to seven of ten samples.",

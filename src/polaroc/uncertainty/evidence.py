@@ -23,7 +23,7 @@ NOTHING = "Nothing says how sure this is: {}."
 TRAINED_ANEW = "models trained again on other samples of this size"
 # Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
 NO_ERROR = 1e-13
-# Clusters of the rarer class below which limits were not simulated (`just dependent-cases`).
+# Clusters of the rarer class below which limits were not simulated.
 FEWEST_CLUSTERS = 5
 # Test sets as large as training sets: the most that is usual.
 MAX_RATIO = 1.0

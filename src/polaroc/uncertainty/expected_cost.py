@@ -124,7 +124,7 @@ def expected_cost(
     the cost, Student's, by `cluster` and with the `weight` of cases.
     A belief about the prior, also that of an estimate, is taken as it is.
     There are none where λ/N is above 0.2, since few cases then carry the cost, and where the best
-    thresholds call all cases of a class alike (``just applied-intervals costs``).
+    thresholds call all cases of a class alike (``just simulate rates_costs``).
 
     Examples
     --------

@@ -16,7 +16,7 @@ from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 # The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
 Losses: TypeAlias = Callable[[Array], tuple[Array, Array]]
 FOLDS = 10
-# Above it, too few cases carry the cost at the prior (`just applied-intervals costs`).
+# Above it, too few cases carry the cost at the prior (`just simulate rates_costs`).
 MAX_SKEW = 0.2
 TOO_FEW = "too few {} for this prior: no interval"
 

@@ -25,7 +25,7 @@ MAX_PSEUDO = 2
 # Areas between 0 and 1, and the least that is taken as the largest influence on them.
 AREAS = ("auc", "auprec", "iauprec")
 MIN_INFLUENCE = 0.25
-# Below, the limits were wrong in simulation (`just gate-small`).
+# Below, the limits were wrong in simulation.
 MIN_CASES = 20
 # How many times more frequent positives may be than at the priors asked for, and how large the
 # bias may be beside the standard error where they are more frequent.

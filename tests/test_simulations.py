@@ -24,7 +24,7 @@ def test_the_first_cell_of_each_design_gives_what_is_kept(name):
 @pytest.mark.parametrize("name", DESIGNS)
 def test_every_cell_is_kept(name):
     cells = [tuple(map(str, cell.values())) for cell in DESIGNS[name].cells]
-    kept = read(name).select(DESIGNS[name].cells[0]).unique(maintain_order=True).rows()
+    kept = read(name).select(list(DESIGNS[name].cells[0])).unique(maintain_order=True).rows()
     assert kept == cells
 
 

@@ -66,7 +66,7 @@ def covered(
         ).filter(pl.col("count") > 0)  # fmt: skip
         found = pr.evaluate(
             table.with_columns(truth=pl.col("class") == "pos"), truth="truth", score="threshold",
-            count="count", by="replication", over=OVER, measures=list(measures), intervals="logit",
+            count="count", by="replication", over=OVER, measures=list(measures), intervals=True,
             **({"priors": PRIORS} if "auprec" in measures else {}),
         ).drop_nulls("lower")  # fmt: skip
         true = true_values(auc, rounded, measures)
@@ -155,7 +155,7 @@ def outcomes(equal: pl.DataFrame, worse: pl.DataFrame, **roles: str) -> Iterator
     yield "gate passes", gate.verdict == "pass"
     found = pr.evaluate(
         equal.filter(model="champion"), **roles, measures=["auc", "iauprec"], over=OVER,
-        intervals="logit", level=LEVEL,
+        intervals=True, level=LEVEL,
     )  # fmt: skip
     for name, low, high in found.select("measure", "lower", "upper").drop_nulls().iter_rows():
         yield f"{name} holds", low <= true[name] <= high
@@ -251,7 +251,7 @@ def of_weights(replicates: int, seed: int, cases: str, weights: str) -> list[dic
             if way == "count" and sample % APART:
                 continue
             judged = pr.apply_thresholds(
-                equal.filter(model="champion"), THRESHOLD, **ROLES, **{way: way}, intervals="exact"
+                equal.filter(model="champion"), THRESHOLD, **ROLES, **{way: way}, intervals=True
             )
             low, high = judged.select("tpr_lower", "tpr_upper").row(0)
             held = [] if low is None else [("recall holds", low <= recall <= high)]

@@ -204,7 +204,9 @@ ANALYSES = {
     "anova, 3-way, 3 priors": lambda measures: three_way(measures, FEW),
     "anova, 3-way, 16 priors": lambda measures: three_way(measures, MANY),
     "anova, 2-way on iauprec": lambda measures: float(
-        pr.anova(measures, "iauprec").table.filter(term="model")["p_value"].item()
+        pr.anova(measures, "iauprec", ("model", "fold"))
+        .table.filter(term="model")["p_value"]
+        .item()
     ),
     "compare": lambda measures: float(
         pr.compare(measures, "iauprec", test_train_ratio=0.25).omnibus["p_value"].item()

@@ -7,8 +7,8 @@ known
 further
     The further rates of `apply_thresholds`, over 16 pairs of rates; with many cases samples of six.
 decisions
-    The net benefit of `decision_curve` on binormal scores, at each threshold probability and at all
-    at once. Rows of a patient share half the variance of their scores.
+    The net benefit of `decision_curve` on binormal scores, at the threshold probability where
+    limits hold least often. Rows of a patient share half the variance of their scores.
 costs
     The expected cost of `expected_cost` with a threshold for each prior, where there are limits.
 """
@@ -139,24 +139,18 @@ def table_of(
 
 
 def of_decisions(replicates: int, seed: int, cases: str, auc: float) -> list[dict[str, object]]:
-    """Coverage at the threshold where it is least, and at all four at once."""
+    """Coverage at that of four threshold probabilities where it is least."""
     at, rows = np.array([0.02, 0.1, 0.25, 0.5]), []
     table, distance, roles = table_of(replicates, seed, cases, auc)
     for prior in (0.01, 0.1, 0.3):
         cut = np.log(at / (1 - at) * (1 - prior) / prior) / distance + distance / 2
         weight = (1 - prior) * at / (1 - at)
         true = prior * norm.sf(cut - distance) - weight * norm.sf(cut)
-        row: dict[str, object] = {"prior": str(prior)}
-        for intervals in ("pointwise", "simultaneous"):
-            found = pr.decision_curve(table, at, prior, **roles, intervals=intervals)
-            low, high = (
-                found[end].to_numpy().reshape(replicates, -1) for end in ("lower", "upper")
-            )
-            known = ~np.isnan(low).any(axis=1)
-            inside = ((low <= true + ROUNDING) & (true - ROUNDING <= high))[known]
-            held = inside.mean(axis=0).min() if intervals == "pointwise" else inside.all(axis=1)
-            row[intervals] = float(np.mean(held))
-        rows.append(row)
+        found = pr.decision_curve(table, at, prior, **roles, intervals=True)
+        low, high = (found[end].to_numpy().reshape(replicates, -1) for end in ("lower", "upper"))
+        known = ~np.isnan(low).any(axis=1)
+        inside = ((low <= true + ROUNDING) & (true - ROUNDING <= high))[known]
+        rows.append({"prior": str(prior), "holds": float(inside.mean(axis=0).min())})
     return rows
 
 
@@ -167,7 +161,7 @@ def of_costs(replicates: int, seed: int, cases: str, auc: float) -> list[dict[st
     for over in (0.01, 0.1, 0.3, (0.05, 0.2)):
         held, given = [], []
         for share in (0.5, 0.8, 0.95):
-            found = pr.expected_cost(table, **roles, over=over, cost=share, intervals="logit")
+            found = pr.expected_cost(table, **roles, over=over, cost=share, intervals=True)
             at = np.linspace(*over, 2_001) if isinstance(over, tuple) else np.array([over])
             odds = share * at / ((1 - share) * (1 - at))
             cut = distance / 2 - np.log(odds) / distance

@@ -28,7 +28,13 @@ PACKAGES = [
     "priors", "curves", "measures", "thresholds", "probability", "uncertainty", "comparison",
     "deployment",
 ]  # fmt: skip
-TESTS = ["tests", "--ignore=tests/benchmarks", "--ignore=tests/simulations", "-m", "not engine and not browser and not faults"]
+TESTS = [
+    "tests",
+    "--ignore=tests/benchmarks",
+    "--ignore=tests/simulations",
+    "-m",
+    "not engine and not browser and not faults",
+]
 # Seconds of tests for one change.
 LONGEST = 30
 OPERATORS = {

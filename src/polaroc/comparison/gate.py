@@ -143,10 +143,10 @@ def gate(
     For AUC, AUPREC and IAUPREC two other intervals may widen it: Student's interval of the
     log-odds, and an empirical likelihood that allows for one more positive, which the worse model
     misses completely. So a wrong pass is about as rare as promised with few cases, too, and where a
-    challenger misses some positives that few cases may not show (``just simulate gates_cases``). On folds
-    this likelihood widens the interval, too. Each positive then counts once, by its mean over the
-    folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not known, do not
-    tell how many positives there are: the verdict is then "undecided".
+    challenger misses some positives that few cases may not show (``just simulate gates_cases``).
+    On folds this likelihood widens the interval, too. Each positive then counts once, by its mean
+    over the folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not known,
+    do not tell how many positives there are: the verdict is then "undecided".
 
     With `cluster`, clusters take the place of cases: the influences of the cases of a class are
     summed within each (Obuchowski 1997). Two crossed clusterings are treated as in `compare`.

@@ -210,7 +210,8 @@ def half_moved(expected: "Array", means: "Array", *, higher: bool = True) -> "Ar
     """The corrected means, where those of models that lose are moved half as far.
 
     Moved as far as the winner's they are farther from the truth than what was measured, where
-    models differ by several standard errors (`just simulate choices_known`). None passes the winner.
+    models differ by several standard errors (`just simulate choices_known`). None passes the
+    winner.
 
     Examples
     --------

@@ -68,7 +68,7 @@ def recalibration(
 
 
 def _p_value(statistic: float, freedom: int, fewest: float) -> float:
-    """That of χ², or of F where few cases told the prior (`just simulate probabilities_calibration`)."""
+    """That of χ², or of F where few cases told the prior."""
     if not freedom:
         return 1.0
     if 0 < fewest < np.inf:

@@ -145,7 +145,7 @@ def decision_curve(
 
     Priors, the observed one too, are taken as known. Limits at each threshold are those of the cost
     of a threshold in `apply_thresholds`, of which the net benefit is a linear function
-    (``just applied-intervals decisions``). Cases of a `cluster` count by their design effect, as in
+    (``just simulate rates_decisions``). Cases of a `cluster` count by their design effect, as in
     `apply_thresholds`.
 
     Examples

@@ -176,13 +176,13 @@ def operating_points(
     A promise holds for independent cases from any distributions of scores, ties included, and, over
     a range, where only the prior shifts. Cases of a `cluster` count as so many independent ones as
     tell rates as well (by their design effect, Kish 1965), which kept promises in simulation
-    (``just simulate promises_clusters``). A promise holds for all promised thresholds of a curve at once,
-    so that any rule may choose among them. For several models of predictions, told apart by `model`
-    or by their columns of scores, all promises hold at once, so that any model may be picked: each
-    of K has the error rate over K (``just simulate promises_models``). A curve table does not say which of
-    its keys are models. There each keeps its own promise, and the one that is picked may not. At an
-    estimated prior the promise is kept if the interval holds the prior. A plan with `confidence`
-    holds a Python function.
+    (``just simulate promises_clusters``). A promise holds for all promised thresholds of a curve at
+    once, so that any rule may choose among them. For several models of predictions, told apart by
+    `model` or by their columns of scores, all promises hold at once, so that any model may be
+    picked: each of K has the error rate over K (``just simulate promises_models``). A curve table
+    does not say which of its keys are models. There each keeps its own promise, and the one that is
+    picked may not. At an estimated prior the promise is kept if the interval holds the prior. A
+    plan with `confidence` holds a Python function.
 
     Examples
     --------

@@ -57,16 +57,12 @@ def covered(
     for place, (auc, rounded, (positives, ratio)) in enumerate(kinds, seed):
         if (positives, ratio) not in sizes:
             continue
-        curves = binormal.curves(
+        table = binormal.samples(
             replicates, positives, positives * ratio, auc, rounded=rounded, seed=place
         )
-        table = curves.drop_nulls("threshold").unpivot(
-            ["pos", "neg"], index=["replication", "threshold"], variable_name="class",
-            value_name="count",
-        ).filter(pl.col("count") > 0)  # fmt: skip
         found = pr.evaluate(
-            table.with_columns(truth=pl.col("class") == "pos"), truth="truth", score="threshold",
-            count="count", by="replication", over=OVER, measures=list(measures), intervals=True,
+            table, truth="truth", score="score", count="count", by="replication", over=OVER,
+            measures=list(measures), intervals=True,
             **({"priors": PRIORS} if "auprec" in measures else {}),
         ).drop_nulls("lower")  # fmt: skip
         true = true_values(auc, rounded, measures)

@@ -1,9 +1,7 @@
 """Broken files against the command line: no traceback, no hang, no partial output.
 
 ``python tests/tools/fuzz.py SECONDS`` mutates whole files at random, in a process of its own
-each few inputs, so that one that kills it is found and kept; ``python tests/tools/fuzz.py
---guided SECONDS`` lets atheris, where it is installed, search for new paths in polaroc's code.
-What fails is written to build/fuzz.
+each few inputs, so that one that kills it is found and kept. What fails is written to build/fuzz.
 """
 
 import io

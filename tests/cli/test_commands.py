@@ -64,12 +64,6 @@ TABLES = {
         TABLE.filter(fold=1).drop("fold").with_columns(patient=pl.col("case") // 3),
         SCORES | {"cluster": "patient"},
     ),
-    "crossed": (
-        TABLE.filter(fold=1).drop("fold").with_columns(
-            patient=pl.col("case") // 3, day=pl.col("case") % 7
-        ),
-        SCORES | {"cluster": ["patient", "day"]},
-    ),
 }  # fmt: skip
 
 

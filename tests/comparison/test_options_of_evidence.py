@@ -229,14 +229,3 @@ def test_an_option_changes_the_numbers_or_has_no_bearing_or_is_refused(mode, ask
     found = outcome(mode, **{option: other})
     unchanged = not isinstance(found, PolarocError) and same(found, usual(mode))
     assert unchanged == (mode in NO_BEARING.get(option, set()))
-
-
-@pytest.mark.alike(12)
-@pytest.mark.parametrize("mode", [mode for mode in MODES if "cluster" in options(mode)])
-def test_a_second_clustering_changes_the_numbers_or_has_no_bearing_or_is_refused(mode):
-    one, two = (outcome(mode, cluster=cluster) for cluster in ("patient", ["patient", "day"]))
-    if isinstance(two, PolarocError):
-        assert isinstance(one, PolarocError) or "need one, whose" in two.found
-    else:
-        # On folds the clustering counts that may hide more misses, here patients.
-        assert same(one, two) == (mode in NO_BEARING["cluster"] | {"gate, folds"})

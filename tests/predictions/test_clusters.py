@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import polaroc as pr
-from polaroc.errors import InvalidPredictions
+from polaroc.errors import InvalidArgument, InvalidPredictions
 
 RNG = np.random.default_rng(5)
 ROWS = 400
@@ -75,3 +75,9 @@ def test_a_lazy_table_is_refused_when_it_is_collected():
 def test_clusters_may_be_floats():
     whole = TABLE.with_columns(pl.col("who").cast(pl.Int64))
     assert CALLS["evaluate"](TABLE).equals(CALLS["evaluate"](whole))
+
+
+@pytest.mark.parametrize("function", [pr.cases, pr.evaluate, pr.compare, pr.choose, pr.check])
+def test_two_columns_of_clusters_are_refused(function):
+    with pytest.raises(InvalidArgument, match=r"(?s)cluster is of type list.*give one column"):
+        function(TABLE, truth="truth", score="a", cluster=["who", "f"])

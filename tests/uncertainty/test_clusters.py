@@ -134,3 +134,10 @@ def test_keys_that_fill_several_blocks_have_limits_of_their_own():
     asked = {"cluster": "patient", "by": "key", "measures": ["auc", "iauprec"], "over": OVER}
     each = pl.concat([sure(own, **asked) for own in many.partition_by("key")])
     assert_frame_equal(sure(many, **asked), each, rel_tol=1e-9, check_row_order=False)
+
+
+def test_a_column_may_be_a_key_and_a_cluster():
+    table = TABLE.with_columns(own="site")
+    asked = {"by": "site", "priors": 0.1}
+    found, expected = sure(table, cluster="site", **asked), sure(table, cluster="own", **asked)
+    assert_frame_equal(found, expected, rel_tol=1e-9)

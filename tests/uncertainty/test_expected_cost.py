@@ -99,7 +99,7 @@ def test_why_there_are_none():
     assert one["note"].item() == "no negatives"
 
 
-@pytest.mark.parametrize("cluster", [[], "one"])
+@pytest.mark.parametrize("cluster", [None, "one"])
 def test_cases_that_all_stand_together_have_no_limits(cluster):
     few = pl.DataFrame({"truth": [True, False], "score": [0.7, 0.2], "one": 1})
     sure = pr.expected_cost(few, **ASKED, cluster=cluster, over=0.3)

@@ -14,8 +14,6 @@ def _columns(names: str) -> list[str]:
 
 # Predictions, their audit, and their keys.
 TRUTH, WEIGHT, ROW_ERROR, CASE, CLUSTER = _columns("truth weight row_error case cluster")
-# The fields of two crossed clusterings.
-CROSSED = _columns("one_cluster other_cluster")
 COUNT, ROWS, LABEL, DIFFERS = _columns("count rows label differs")
 LEAST_LABEL, GREATEST_LABEL = _columns("least_label greatest_label")
 

@@ -60,13 +60,13 @@ def choose_with_tuning(
         )
     cases = cases.collect()
     # Thresholds that cost least need no clusters, those with a promise do.
-    like = cases if stakes.confidence is not None else replace(cases, cluster=())
+    like = cases if stakes.confidence is not None else replace(cases, cluster=None)
     tuned = alike(like, tuning, find=("fold",)).collect()
     for one in (cases, tuned):
         _refuse_folds(one)
     shared = shared_with_tuning(cases, tuned)
     if stakes.confidence is None:
-        tuned = replace(tuned, cluster=())
+        tuned = replace(tuned, cluster=None)
     choice = choose_by_cost(cases, tuned, stakes, level=level)
     return replace(choice, warnings=(*shared, *choice.warnings))
 

@@ -162,7 +162,7 @@ def choose(
     How sure the choice is comes from the covariance of the models' means: over folds it
     is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
     is that of the influence of its cases, which the models share, summed by `cluster` (Obuchowski
-    1997), of two crossed clusterings as in `compare`. Limits then reach as far as those of
+    1997). Limits then reach as far as those of
     `evaluate` for the same model. True means are assumed to be normal around a common level.
     Their spread is estimated, with a prior, which shrinks the lead of the best model to what is
     not chance. Folds that are copies of others are used once, as in `compare`.

@@ -1,6 +1,6 @@
 """What is compared: predictions of several models, or measures of them."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE, TRUTH, WEIGH
 from polaroc.base.text import capitalised
 from polaroc.comparison.copied_folds import without_copies
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
-from polaroc.predictions.cases import Cases, with_clusters
+from polaroc.predictions.cases import Cases, with_cluster
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE, check_clusters, left_out
@@ -152,11 +152,9 @@ def compared(cases: Cases[Any]) -> Compared:
     said = None
     if own.nulls == "drop":
         own, said = common_cases_of(own, model)
-    if own.cluster:
-        named, clusters = with_clusters(own)
-        check_clusters(
-            named.table.select(pl.any_horizontal(pl.col(clusters).is_null()).sum()).item()
-        )
+    if own.cluster is not None:
+        named, (cluster,) = with_cluster(own)
+        check_clusters(named.table[cluster].null_count())
     return Compared(own, model, folds, leaks if said is None else (*leaks, said))
 
 
@@ -176,23 +174,21 @@ def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
         )
 
 
-def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> Iterator[str]:
-    """Sentences on clusters of which a fold tests some cases, and has trained on the others."""
-    if cases.case is None:
-        return
+def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
+    """A sentence on clusters of which a fold tests some cases, and has trained on the others."""
+    if cases.case is None or cases.cluster is None:
+        return []
     case = single_column(cases.case, "case", cases.table.lazy()).alias(CASE)
-    named, clusters = with_clusters(cases)
-    for one, name in zip(cases.cluster, clusters, strict=True):
-        rows = named.table.select(*folds, case, pl.col(name).alias(CLUSTER)).drop_nulls(CLUSTER)
-        whole, tested = (
-            rows.group_by(CLUSTER, *also).agg(pl.col(CASE).n_unique().alias(name))
-            for also, name in (((), SIZE), (folds, HAVE))
-        )
-        parts = join_on(tested, whole, [CLUSTER]).filter(pl.col(HAVE) < pl.col(SIZE))
-        if torn := parts[CLUSTER].n_unique():
-            yield LEAK.format(
-                f"{torn:,} of {whole.height:,}", quoted(column_names_of([one])) or "the cluster"
-            )
+    named, (cluster,) = with_cluster(cases)
+    rows = named.table.select(*folds, case, pl.col(cluster).alias(CLUSTER)).drop_nulls(CLUSTER)
+    whole, tested = (
+        rows.group_by(CLUSTER, *also).agg(pl.col(CASE).n_unique().alias(name))
+        for also, name in (((), SIZE), (folds, HAVE))
+    )
+    parts = join_on(tested, whole, [CLUSTER]).filter(pl.col(HAVE) < pl.col(SIZE))
+    torn = parts[CLUSTER].n_unique()
+    name = quoted(column_names_of([cases.cluster])) or "the cluster"
+    return [LEAK.format(f"{torn:,} of {whole.height:,}", name)] if torn else []
 
 
 def doubted(cases: Cases[pl.DataFrame]) -> list[str]:
@@ -257,8 +253,8 @@ def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
 def valid_rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
     """The valid rows in private columns, named as in `like`, and how many others there are."""
     case = None if cases.case is None else column_name(cases.case, "case")
-    cases, clusters = with_clusters(cases)
-    also = [*([] if case is None else [case]), *clusters]
+    cases, cluster = with_cluster(cases)
+    also = [*([] if case is None else [case]), *cluster]
     predictions = read(cases, also=also, collected=True)
     names = {predictions.keys[0]: like.model}
     if case is not None and like.cases.case is not None:

@@ -109,9 +109,10 @@ def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
     of_case = [] if case is None else [column_name(case, "case")]
     if count := sum(rows[name].null_count() for name in of_case):
         raise InvalidPredictions(f"{count} rows have no case.", hint=f"fill in {case!r}.")
-    clusters = [column_name(one, "cluster") for one in cases.cluster[:1]]
-    if clusters and rows.select(clusters).n_unique() >= GROUPS:
-        of_case = clusters
+    if cases.cluster is not None:
+        cluster = column_name(cases.cluster, "cluster")
+        if rows[cluster].n_unique() >= GROUPS:
+            of_case = [cluster]
     rows = _numbered(rows, of_folds, FOLD) if of_folds else rows.with_columns(pl.lit(0).alias(FOLD))
     rows = _numbered(rows, of_case, CASE) if of_case else rows.with_row_index(CASE)
     weight = pl.lit(1.0) if cases.counted_by is None else pl.col(WEIGHT).cast(pl.Float64)

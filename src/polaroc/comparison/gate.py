@@ -1,6 +1,6 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple, Unpack
@@ -149,7 +149,7 @@ def gate(
     do not tell how many positives there are: the verdict is then "undecided".
 
     With `cluster`, clusters take the place of cases: the influences of the cases of a class are
-    summed within each (Obuchowski 1997). Two crossed clusterings are treated as in `compare`.
+    summed within each (Obuchowski 1997).
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
     for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives.
@@ -345,10 +345,10 @@ def _on_folds(
     if result.pairs["std_error"].item() > 0:
         ratio = result.plan.test_train_ratio
         unknown = ratio == 0 and given.test_train_ratio is None
-        positives, bias = ([], 0.0) if area is None else positives_and_bias(
+        positives, bias = (None, 0.0) if area is None else positives_and_bias(
             given, challenger, difference, None if unknown else ratio, area, result.plan.level
         )  # fmt: skip
-        if area is not None and not positives:
+        if area is not None and positives is None:
             notes.append(UNKNOWN_POSITIVES)
             lower = upper = None
         else:
@@ -370,7 +370,7 @@ def _on_folds(
 
 def _limits_on_folds(
     of_folds: tuple[float, float, float],
-    positives: Sequence[Positives],
+    positives: Positives | None,
     bias: float,
     level: float,
     copies: float,
@@ -380,10 +380,10 @@ def _limits_on_folds(
     Limits are `bias` wider to both sides.
     """
     lower, difference, upper = of_folds
-    least = [own.least(level, copies=copies) for own in positives]
-    most = [-own.turned.least(level, copies=copies) for own in positives]
     root = copies**0.5
-    return (
-        min(difference - (difference - lower) / root, *least, difference) - bias / root,
-        max(difference + (upper - difference) / root, *most, difference) + bias / root,
-    )
+    lower = difference - (difference - lower) / root
+    upper = difference + (upper - difference) / root
+    if positives is not None:
+        lower = min(lower, positives.least(level, copies=copies))
+        upper = max(upper, -positives.turned.least(level, copies=copies))
+    return min(lower, difference) - bias / root, max(upper, difference) + bias / root

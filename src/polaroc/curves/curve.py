@@ -85,7 +85,7 @@ def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     """The curves of cases, or those that a table has."""
     if not isinstance(given, Cases):
         return whole_curves(given)
-    own: Cases[Any] = replace(given, cluster=())
+    own: Cases[Any] = replace(given, cluster=None)
     curves: pl.LazyFrame | pl.DataFrame = curve(own)
     return curves.lazy()
 

@@ -216,9 +216,9 @@ def monitor(
     if isinstance(deployed, Cases):
         with errors_named(DEPLOYED):
             deployed = overridden(deployed, columns)
-    like = replace(reference, time=columns.get("time", reference.time), cluster=())
+    like = replace(reference, time=columns.get("time", reference.time), cluster=None)
     # Batches may be anything, such as hospitals; days are cut as those in use are.
-    batches = column_names_of(reference.cluster)
+    batches = column_names_of(reference.columns.get("cluster", []))
     reference = days_as_time(reference)
     of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
     is_cut = not batches or batches == column_names_of([of_use.time])

@@ -26,7 +26,7 @@ from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.calendar import cut, dated, no_time
-from polaroc.predictions.cases import Cases, columns_of, refuse_crossed
+from polaroc.predictions.cases import Cases, columns_of
 from polaroc.predictions.column_checks import require_roles
 from polaroc.predictions.resolved import alike, opened
 from polaroc.predictions.row_checks import SCORE
@@ -78,9 +78,9 @@ def with_roles_of(
         names = found.table.lazy().collect_schema().names()
         refuse_roles(found, function.__name__, [*bearings])
         # Where times are told apart, those of a cluster are all of one.
-        if found.cluster:
+        if found.cluster is not None:
             _time_alone(found, "in use, rows of a cluster have to be of one time")
-            found = replace(found, cluster=())
+            found = replace(found, cluster=None)
         needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
         require_roles(found.said, [role for role, is_so in needed.items() if is_so], names)
     return replace(found, truth=None, positive=None) if table == DEPLOYED else found
@@ -90,19 +90,18 @@ def days_as_time(reference: Cases[Any]) -> Cases[Any]:
     """The reference with its clusters as its days, where it names any."""
     with errors_named(REFERENCE):
         days = _time_alone(reference, "give as cluster the days, or batches, that differ")
-    return replace(reference, time=days, cluster=())
+    return replace(reference, time=days, cluster=None)
 
 
 def _time_alone(cases: Cases[Any], hint: str) -> IntoExpr | None:
     """The time of cases, or their clusters; raise where these are two columns."""
-    refuse_crossed(cases)
-    own = [column_names_of(one) for one in (columns_of(cases.time), cases.cluster)]
+    own = [column_names_of(columns_of(one)) for one in (cases.time, cases.cluster)]
     if all(own) and own[0] != own[1]:
         raise InvalidArgument(
             f"time is {quoted(own[0])} and cluster is {quoted(own[1])}: no limits allow for both.",
             hint=f"{hint}, or leave one of them out.",
         )
-    return cases.cluster[0] if cases.cluster else cases.time
+    return cases.time if cases.cluster is None else cases.cluster
 
 
 def read_with_time(cases: Cases[Any], table: str, every: str | None = None) -> Predictions:

@@ -146,10 +146,7 @@ def evaluate(
     they are squared (Obuchowski 1997), half of what a cluster with the class has of it stands in
     for the half cases, and quantiles are Student's, with one degree of freedom less
     than there are clusters with cases of the class that fewer clusters have. Clusters of one case
-    each, and weights that are equal within each class, leave limits as they are without them. With
-    two crossed clusterings, such as customers and days, the variances by each are added and that
-    by both at once is subtracted; if that is negative, the larger of the two counts (Cameron,
-    Gelbach and Miller 2011); degrees of freedom are those of the one with fewer clusters.
+    each, and weights that are equal within each class, leave limits as they are without them.
 
     Examples
     --------

@@ -24,8 +24,7 @@ def with_hull_limits(
 ) -> pl.LazyFrame:
     """Tidy measures of cases, of which those on the hull get limits where these are known."""
     asked = {measure.name for measure in request.selected.measures}
-    # Folds may share clusters of either of two crossed clusterings.
-    if asked.isdisjoint(REFINED) or len(cases.cluster) > 1:
+    if asked.isdisjoint(REFINED):
         return measured
     table, scored = measured.collect(), scored_by_key(cases, [*keys])
     found: list[tuple[float | str | None, ...]] = []

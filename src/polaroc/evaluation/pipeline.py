@@ -45,7 +45,7 @@ def _run(cases: Cases[Any], request: Request) -> Result:
             check_folds(cases, totals.wide)
         return _result(totals, request)
     held = cases.collect()
-    predictions = read(held, clustered=held.in_clusters, crossed=True)
+    predictions = read(held, clustered=held.in_clusters)
     needs = Needs(request, predictions.weighted)
     totals, ranked = ranked_totals(HeldRows.of(predictions), needs)
     result = _result(totals, request)

@@ -20,9 +20,7 @@ from polaroc.typing import Held, IntoExpr, Label, Nulls, Prior, Score
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
 # Roles that may have several columns.
-SEVERAL = ("fold", "cluster", "by")
-# Clusterings that may cross.
-MAX_CROSSED = 2
+SEVERAL = ("fold", "by")
 # Values by which a column divides the data, such as "train" and "test_set", and not into folds.
 PART = re.compile(
     r"(train|test|val|valid|dev|holdout|hold[-_ ]out|tune|training|testing|tuning|validation)"
@@ -70,7 +68,7 @@ score_prior, test_train_ratio
     model: IntoExpr | None = None
     fold: tuple[IntoExpr, ...] = ()
     case: IntoExpr | None = None
-    cluster: tuple[IntoExpr, ...] = ()
+    cluster: IntoExpr | None = None
     time: IntoExpr | None = None
     count: IntoExpr | None = None
     weight: IntoExpr | None = None
@@ -88,7 +86,7 @@ score_prior, test_train_ratio
     @property
     def in_clusters(self) -> bool:
         """Whether errors come from sums by cluster: a row with a sampling weight is one."""
-        return bool(self.cluster) or self.weight is not None
+        return self.cluster is not None or self.weight is not None
 
     @property
     def counted_by(self) -> tuple[str, IntoExpr] | None:
@@ -197,32 +195,19 @@ def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
         warn(f"The column {found}, as it seems: if so, keep the rows of one part.")
 
 
-def with_clusters(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
-    """The cases with their clusters in columns that have no other role, and the names of these.
+def with_cluster(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
+    """The cases with their cluster in a column that has no other role, and its name, if any.
 
     A NaN is as missing as a null: its rows have no more in common.
     """
-    if not cases.cluster:
+    if cases.cluster is None:
         return cases, []
-    table, free = cases.table, list[str]()
-    for one in cases.cluster:
-        free.append(free_name("cluster", table.collect_schema()))
-        value = single_column(one, "cluster", table.lazy()).alias(free[-1])
-        is_float = table.lazy().select(value).collect_schema()[free[-1]].is_float()
-        table = table.with_columns(value.fill_nan(None) if is_float else value)
-    return replace(cases, table=table, cluster=tuple(free)), free
-
-
-def refuse_crossed(cases: Cases[Any]) -> None:
-    """Refuse two clusterings where sums by cluster do not tell how sure a number is."""
-    names = [str(one) for one in cases.cluster]
-    if len(names) > 1:
-        raise InvalidArgument(
-            f"cluster is {quoted(names)}. Limits and tests of measures know two clusterings; "
-            "promises and limits of rates and costs need one, whose clusters "
-            "are independent.",
-            hint=Hint("name the one by which rows are more alike, {cluster}.", cluster=names[0]),
-        )
+    table = cases.table
+    free = free_name("cluster", table.collect_schema())
+    value = single_column(cases.cluster, "cluster", table.lazy()).alias(free)
+    is_float = table.lazy().select(value).collect_schema()[free].is_float()
+    table = table.with_columns(value.fill_nan(None) if is_float else value)
+    return replace(cases, table=table, cluster=free), [free]
 
 
 def found_in_words(cases: Cases[Any], roles: Collection[str] = FOUND) -> str:

@@ -32,7 +32,7 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     """
     frame = cases.table
     # Whoever names clusters knows.
-    if isinstance(frame, pl.LazyFrame) or cases.cluster:
+    if isinstance(frame, pl.LazyFrame) or cases.cluster is not None:
         return None
     keys = key_expressions(cases.keys)
     taken = [cases.truth, cases.count, cases.weight, *columns_of(cases.score)]

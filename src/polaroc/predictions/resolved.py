@@ -20,7 +20,7 @@ from polaroc.base.columns import (
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted
 from polaroc.files.read import given_paths, scan
-from polaroc.predictions.cases import COUNTED, MAX_CROSSED, SEVERAL, Cases, check_folds
+from polaroc.predictions.cases import COUNTED, SEVERAL, Cases, check_folds
 from polaroc.predictions.column_checks import (
     CHECK_NAMES,
     check_columns,
@@ -202,12 +202,6 @@ def resolved(
         # Several columns may be one selector.
         for column in columns:
             single_column(column, role, table.lazy())
-    if len(described.cluster) > MAX_CROSSED:
-        raise InvalidArgument(
-            f"cluster has {len(described.cluster)} columns, allowed are up to {MAX_CROSSED} that "
-            "cross each other.",
-            hint="name those by which rows are most alike.",
-        )
     for role in COUNTED:
         refuse_objects(described.columns.get(role, ()), table.lazy())
     if find:

@@ -126,12 +126,10 @@ class RowColumns(TypedDict, total=False):
         ),
     ]
     cluster: Annotated[
-        By,
+        IntoExpr | None,
         Role(
-            "Rows with the same value are not independent: patient, customer, day. Two columns, "
-            "such as customer and day, are crossed clusterings, of which rows share either.",
+            "Rows with the same value are not independent: patient, customer, day.",
             "patient",
-            several=True,
             others=("clusters", "groups"),
         ),
     ]
@@ -240,7 +238,7 @@ def parameters(roles: Collection[str], needed: Collection[str] = NEEDED) -> list
     """The roles as parameters; ``...`` is the default of those that are found by name."""
     defaults: dict[str, Any] = dict.fromkeys(FOUND, ...)
     defaults |= {"nulls": "raise", "score_prior": "observed"}
-    defaults |= dict.fromkeys(("by", "cluster"), ())
+    defaults |= {"by": ()}
     defaults |= dict.fromkeys(needed, Parameter.empty)
     return [
         Parameter(

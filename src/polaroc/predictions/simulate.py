@@ -222,7 +222,7 @@ def _from_pilot(
         cluster = np.repeat(np.arange(units.size), size[units])
         within = np.arange(cluster.size) - np.searchsorted(cluster, cluster)
         rows = order[start[units][cluster] + within]
-        shared = cluster if pilot.cluster else None
+        shared = cluster if pilot.cluster is not None else None
         normal = centre[rows] + _noise(truth[rows], shared, roots, alike, generator)
         found = [
             scores[rows, model] if ratings else _scaled(normal[:, model], ordered[:, model])
@@ -256,7 +256,10 @@ def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
     # In an order that does not depend on that of the rows.
     rows = rows.sort([*model, *case, CLUSTER], nulls_last=True)
     parts = rows.partition_by(model, maintain_order=True) if model and rows.height else [rows]
-    same = [part.select(TRUTH, *case, *([CLUSTER] if pilot.cluster else [])) for part in parts]
+    same = [
+        part.select(TRUTH, *case, *([CLUSTER] if pilot.cluster is not None else []))
+        for part in parts
+    ]
     is_twice = bool(case) and same[0].select(case).is_duplicated().any()
     if is_twice or not all(map(same[0].equals, same)) or len(parts) > 1 > len(case):
         raise InvalidPredictions(
@@ -265,11 +268,11 @@ def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
         )
     truth = parts[0][TRUTH].to_numpy()
     unit = np.arange(truth.size)
-    if pilot.cluster:
+    if pilot.cluster is not None:
         unit = parts[0][CLUSTER].rank("dense").to_numpy().astype(int) - 1
     counts = [np.unique(unit[own]).size for own in (truth, ~truth)]
     if min(counts) < FEWEST or rows[SCORE].is_infinite().any():
-        units = "clusters" if pilot.cluster else "cases"
+        units = "clusters" if pilot.cluster is not None else "cases"
         raise InvalidPredictions(
             f"the pilot has {counts[0]} {units} with positives and {counts[1]} with negatives, "
             f"needed are {FEWEST} of each, and finite scores.",

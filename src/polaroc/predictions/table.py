@@ -18,7 +18,6 @@ from polaroc.base.columns import (
 from polaroc.base.private_columns import (
     CLUSTER,
     COUNT,
-    CROSSED,
     LABEL,
     ROW_ERROR,
     TRUTH,
@@ -26,7 +25,7 @@ from polaroc.base.private_columns import (
 )
 from polaroc.base.text import joined_notes, listed_rows
 from polaroc.errors import Hint, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
+from polaroc.predictions.cases import Cases, with_cluster
 from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
@@ -190,7 +189,6 @@ def read(
     audited: bool = False,
     collected: bool = False,
     clustered: bool = False,
-    crossed: bool = False,
 ) -> Predictions:
     """Read cases into private columns.
 
@@ -199,16 +197,14 @@ def read(
     where they are needed more than once, since another reading may give other rows.
     Several scores are those of as many models, which the first key tells apart. The columns
     `also` are kept as the last keys. Where rows are `clustered` they have a `CLUSTER`, each its own
-    where none is named; two clusterings are refused unless they may be `crossed`.
+    where none is named.
     """
-    if clustered and cases.cluster:
-        if not crossed:
-            refuse_crossed(cases)
+    if clustered and cases.cluster is not None:
         # The column of a cluster may have other roles.
-        cases, clusters = with_clusters(cases)
+        cases, clusters = with_cluster(cases)
         unread = unaudited(cases, also=clusters, collected=collected)
-        keys = unread.predictions.keys[: -len(clusters)]
-        rows = in_one_column(unread.predictions.rows, clusters)
+        *keys, cluster = unread.predictions.keys
+        rows = unread.predictions.rows.rename({cluster: CLUSTER})
         unread = replace(unread, predictions=replace(unread.predictions, rows=rows, keys=keys))
     else:
         unread = unaudited(cases, also=also, collected=collected)
@@ -294,15 +290,6 @@ def unaudited(
         engine_for(table),
     )
     return Unaudited(predictions, named, truth, positive)
-
-
-def in_one_column(rows: _F, clusters: Sequence[str]) -> _F:
-    """The rows with their clusters as `CLUSTER`: those of two clusterings as a pair, or null."""
-    if len(clusters) == 1:
-        return rows.rename({clusters[0]: CLUSTER})
-    pair = pl.struct(pl.col(one).alias(name) for one, name in zip(clusters, CROSSED, strict=True))
-    known = pl.all_horizontal(pl.col(clusters).is_not_null())
-    return rows.with_columns(pl.when(known).then(pair).alias(CLUSTER)).drop(clusters)
 
 
 def each_case(counted: pl.LazyFrame) -> pl.LazyFrame:

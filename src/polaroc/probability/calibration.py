@@ -190,7 +190,7 @@ def calibration(
     check_whole("seed", seed, 0)
     resolved = some_priors(priors)
     cases = cases.collect()
-    predictions = read(cases, clustered=bool(cases.cluster))
+    predictions = read(cases, clustered=cases.cluster is not None)
     check_keys(predictions.keys, also=[*RESULT, "level"])
     estimates = _table(predictions.cases.collect(), predictions.keys, cases.score_prior, level)
     counts = totals(predictions).select(*predictions.keys, "positives", "negatives", "note")
@@ -240,7 +240,7 @@ def _row(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]
         score = reweighted(score, skew(float(score_prior)), negatives / positives)
     clusters = np.arange(len(score))
     if CLUSTER in rows.columns:
-        clusters = np.unique(numbered(rows)[0], return_inverse=True)[1]
+        clusters = np.unique(numbered(rows), return_inverse=True)[1]
     has_clusters, has_weights = clusters.max() + 1 < len(clusters), np.ptp(weight) > 0
     # The cases or clusters of a class, of weighted ones as many as there are equal ones.
     sizes = [np.bincount(clusters[of], weight[of]) for of in (truth, ~truth)]

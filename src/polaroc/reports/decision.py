@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from polaroc import rates
 from polaroc.base.columns import single_column
-from polaroc.base.names import listed, one_name
+from polaroc.base.names import one_name
 from polaroc.base.rounding import number, percent, significant
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import OF_AREA, first_words, how_sure
@@ -88,17 +88,12 @@ def counts(findings: Findings) -> str:
 
 
 def _clusters(findings: Findings) -> str:
-    """How many clusters the rows belong to, by the names of their columns."""
-    cases, names = findings.cases, findings.question.clusters
-    if cases is None or not names:
+    """How many clusters the rows belong to, by the name of their column."""
+    cases, name = findings.cases, findings.question.cluster
+    if cases is None or cases.cluster is None or name is None:
         return ""
-    table = cases.table.lazy()
-    columns = cases.table.select(
-        single_column(one, "cluster", table).alias(name)
-        for one, name in zip(cases.cluster, names, strict=True)
-    )
-    said = [f"{counted(one.n_unique(), 'cluster')} ({one.name})" for one in columns]
-    return f", in {listed(said, 'and')}"
+    values = cases.table.select(single_column(cases.cluster, "cluster", cases.table.lazy()))
+    return f", in {counted(values.n_unique(), 'cluster')} ({name})"
 
 
 def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
@@ -296,8 +291,8 @@ def _without_a_model(findings: Findings) -> str:
 def _judged(thresholds: Thresholds, findings: Findings) -> str:
     """On which cases the rates at the threshold were measured."""
     level = percent(findings.question.level)
-    clusters = listed(findings.question.clusters, "and")
-    of = f"that counts clusters ({clusters}), not rows" if clusters else "for independent cases"
+    cluster = findings.question.cluster
+    of = f"that counts clusters ({cluster}), not rows" if cluster else "for independent cases"
     margin = f"their margin of error is an exact {level} interval {of}"
     has_limits = thresholds.taken["tpr_lower"] is not None
     alarms = _right_alarms(thresholds, findings.question.estimated) if has_limits else ""

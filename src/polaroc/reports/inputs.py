@@ -9,7 +9,7 @@ from polaroc.base.checks import check_factors, check_share, is_number, shortened
 from polaroc.base.columns import column_name, free_name
 from polaroc.comparison.compared import Compared, valid_rows
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, refuse_crossed
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.resolved import alike
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief
@@ -99,7 +99,7 @@ class Question:
     shared: tuple[str, ...] = ()  # warnings of cases and clusters that tuning and test share
     estimate: pl.DataFrame | None = None  # whose belief `over` is
     found: str = ""  # which columns were found by their names, in words
-    clusters: tuple[str, ...] = ()  # the names of their columns
+    cluster: str | None = None  # the name of its column
     remarks: tuple[str, ...] = ()  # on rows that were left out, or are not independent
 
     def __post_init__(self) -> None:
@@ -166,6 +166,5 @@ def tuning_rows(
             "are fitted anew: their thresholds promise nothing.",
             hint="leave it out, or give predictions of fitted models on one test set.",
         )
-    refuse_crossed(other)
     rows, _ = valid_rows(replace(other, fold=()), judged)
     return rows, shared_with_tuning(with_model(cases).collect(), other)

@@ -226,7 +226,7 @@ def sources(findings: Findings, *, calibration_shown: bool = False) -> list[Sour
     """The publications of what a report uses: of the tests, only where they were made."""
     comparison = findings.comparison
     used = {"all", "calibration"} if calibration_shown else {"all"}
-    if findings.question.clusters:
+    if findings.question.cluster:
         used.add("clusters")
     if comparison is not None:
         used.add("pairs")

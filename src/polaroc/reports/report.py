@@ -187,7 +187,7 @@ def report(
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
         estimate=estimate, found=found_in_words(cases),
-        clusters=tuple(key_names(cases.cluster, cases.table.lazy())),
+        cluster=next(iter(key_names(cases.columns.get("cluster", []), cases.table.lazy())), None),
     )  # fmt: skip
     if given.are_measures:
         findings = of_measures(question)

@@ -170,7 +170,7 @@ def _tuned(
     for need in needs:
         chosen = operating_points(
             # A promise needs the clusters.
-            tuning if tuning.cluster else curves,
+            tuning if tuning.cluster is not None else curves,
             **_asked(need, question.confidence),
         )  # fmt: skip
         judged = apply_thresholds(

@@ -1,12 +1,11 @@
 """Cells of curves as arrays, in groups of keys, and cases with what tells their clusters apart."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, CROSSED
+from polaroc.base.private_columns import CLUSTER
 from polaroc.curves.cell_arrays import CellArrays, RankedCells
 from polaroc.curves.segments import COUNTS
 from polaroc.measures.moved_segments import Segments
@@ -63,13 +62,12 @@ def segments_of(
 class ClusteredCases:
     """Cases by key, best score first, and what tells clusters apart.
 
-    In different keys clusters are different. Of two crossed clusterings there are three numbers of
-    each case, as from `numbered`.
+    In different keys clusters are different.
     """
 
     truth: "Array"
     weight: "Array | None"
-    clusters: "Sequence[Array]"
+    clusters: "Array"  # their numbers, as from `numbered`
     starts: "Array"  # the first case of each key, then the number of cases
     totals: "dict[str, Array]"  # the `positives` and `negatives` of each key
     areas: CellArrays  # those with positives
@@ -78,23 +76,9 @@ class ClusteredCases:
     firsts: "Array | None"  # the first case of each cell, where they are not one each
 
 
-def numbered(rows: pl.DataFrame) -> "list[Array]":
-    """The clusters of rows as numbers from 0 on, of which some may be left out.
-
-    Of two crossed clusterings those by the first, by the second and by both at once.
-    """
+def numbered(rows: pl.DataFrame) -> "Array":
+    """The clusters of rows as numbers from 0 on, of which some may be left out."""
     check_clusters(rows[CLUSTER].null_count())
-    kind = rows.schema[CLUSTER]
-    if not (isinstance(kind, pl.Struct) and [one.name for one in kind.fields] == CROSSED):
-        return [_numbers(rows)]
-    first, second = (_numbers(rows.select(pl.col(CLUSTER).struct[name].alias(CLUSTER)))
-                     for name in CROSSED)  # fmt: skip
-    code = first * (int(second.max(initial=0)) + 1) + second
-    return [first, second, np.unique(code, return_inverse=True)[1]]
-
-
-def _numbers(rows: pl.DataFrame) -> "Array":
-    """The clusters of one clustering as numbers."""
     number = pl.col(CLUSTER).rank("dense").cast(pl.Int64) - 1
     if rows.height and rows.schema[CLUSTER].is_integer():
         least, most = rows.select(pl.min(CLUSTER).alias("least"), pl.max(CLUSTER)).row(0)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import erfc, inf, isinf, sqrt
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
@@ -31,47 +31,37 @@ MAX_RATIO = 1.0
 SIMILAR = 1e-3
 
 
-# By which products are multiplied, of all units alike or of each.
-Factor: TypeAlias = "float | Array"
-
-
 class Moved(NamedTuple):
     """By how much each unit (a case, a cluster, a fold) moves the estimates, centred.
 
     A covariance is the sum of squares and products of these over the units of a part, times its
-    factor; of clusters that have cases of both classes also over both parts, times `joint`. Of
-    crossed clusterings the parts of each follow one another, those of both at once last.
+    factor; of clusters that have cases of both classes also over both parts, times `joint`.
     """
 
     parts: tuple["Array", ...]  # positives and negatives, or folds: measures × models × units
-    factors: tuple["Factor", ...]
-    counts: tuple[int, ...]  # of units that a part has, of crossed clusterings of the one with less
-    joint: tuple["Factor", ...] = ()  # of each clustering, whose parts have the same units in order
+    factors: tuple[float, ...]
+    counts: tuple[int, ...]  # of units that a part has
+    joint: float | None = None  # of clusters, of which both parts have the same in order
     units: str = CASES
     # How much of all positives each unit has that has some; None where each has as much.
     shares: "Array | None" = None
 
-    def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "list[Array]":
-        """The covariance of two sums of influences by each clustering, for each row of them."""
-        return [*self._products(own, other, _dot)]
+    def product(self, own: Sequence["Array"], other: Sequence["Array"]) -> "Array":
+        """The covariance of two sums of influences, for each row of them."""
+        return self._product(own, other, _dot)
 
     def variance(self, own: Sequence["Array"]) -> "Array":
         """The variance of sums of influences, one for each row."""
-        return crossed(self.products(own, own))
+        return self.product(own, own)
 
-    def _products(
+    def _product(
         self, own: Sequence["Array"], other: Sequence["Array"], dot: "Callable[..., Array]"
-    ) -> "Iterator[Array]":
-        size = len(self.counts)
-        for number, start in enumerate(range(0, len(own), size)):
-            these = slice(start, start + size)
-            ours, theirs = own[these], other[these]
-            pairs = zip(self.factors[these], ours, theirs, strict=True)
-            total: Any = sum(_times(factor, a, b, dot) for factor, a, b in pairs)
-            if self.joint:
-                both = ((ours[0], theirs[1]), (ours[1], theirs[0]))
-                total = total + sum(_times(self.joint[number], a, b, dot) for a, b in both)
-            yield np.asarray(total)
+    ) -> "Array":
+        pairs = zip(self.factors, own, other, strict=True)
+        total = np.asarray(sum(factor * dot(ours, theirs) for factor, ours, theirs in pairs))
+        if self.joint is not None:
+            total = total + self.joint * (dot(own[0], other[1]) + dot(own[1], other[0]))
+        return total
 
     def apart(self, first: int, second: int, measure: int = 0) -> list["Array"]:
         """By how much the units move the difference of two models."""
@@ -80,60 +70,17 @@ class Moved(NamedTuple):
     def freedom(self, apart: Sequence["Array"]) -> float:
         """The degrees of freedom of the variance of a sum of influences (Satterthwaite 1946).
 
-        Few units that move it far tell its variance no better than so few do, less one. Of crossed
-        clusterings it is the fewest.
+        Few units that move it far tell its variance no better than so few do, less one.
         """
-        wholes = [np.concatenate(apart)]
-        if self.joint:
-            wholes = [own + other for own, other in zip(apart[::2], apart[1::2], strict=True)]
-        found = [inf]
-        for squares in (whole**2 for whole in wholes):
-            fourth = float((squares**2).sum())
-            if fourth > 0:
-                found.append(max(float(squares.sum()) ** 2 / fourth - 1, 1.0))
-        return min(found)
+        squares = (np.concatenate(apart) if self.joint is None else apart[0] + apart[1]) ** 2
+        fourth = float((squares**2).sum())
+        return max(float(squares.sum()) ** 2 / fourth - 1, 1.0) if fourth > 0 else inf
 
     def covariance(self) -> "Array":
         """The covariance of all models: measures × models × models."""
         # A measure may be unknown of a model.
         with np.errstate(invalid="ignore"):
-            found = [*self._products(self.parts, self.parts, _table)]
-        if len(found) == 1:
-            return found[0]
-        total: Array = found[0] + found[1] - found[2]
-        for place, one in enumerate(total):
-            # No contrast may have a negative variance.
-            if np.isfinite(one).all() and np.linalg.eigvalsh(one)[0] < 0:
-                vectors = np.linalg.eigh(one)[1]
-                along = crossed([_dot(vectors.T @ way[place], vectors.T) for way in found])
-                total[place] = (vectors * along) @ vectors.T
-        return total
-
-
-def _times(factor: "Factor", own: "Array", other: "Array", dot: "Callable[..., Array]") -> "Array":
-    """The sums of products, times a factor or with one of each unit."""
-    if isinstance(factor, float):
-        return factor * dot(own, other)
-    return dot(own * factor, other)
-
-
-def crossed(variances: "Sequence[Array]") -> "Array":
-    """The variances by one clustering, or by two that cross each other, from those by each.
-
-    By two it is the sum of both less the variance by both at once (Cameron, Gelbach and Miller
-    2011), and where that is negative the larger of the two.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> crossed([np.array([3.0, 3.0]), np.array([2.0, 1.0]), np.array([1.0, 5.0])]).tolist()
-    [4.0, 3.0]
-    """
-    if len(variances) == 1:
-        return variances[0]
-    first, second, both = variances
-    total = first + second - both
-    return np.where(total < 0, np.maximum(first, second), total)
+            return self._product(self.parts, self.parts, _table)
 
 
 def _table(own: "Array", other: "Array") -> "Array":

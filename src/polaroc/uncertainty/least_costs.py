@@ -103,7 +103,7 @@ def losses_of(prior: Distribution, share: Distribution) -> Losses:
 def _folds(cases: ScoredCases) -> "Array":
     """A fold for each case, the same in any order of the rows; cases of a cluster share theirs."""
     ((score, truth, _),) = cases.by_model
-    unit = np.arange(score.size) if cases.clusters is None else cases.clusters[0][0]
+    unit = np.arange(score.size) if cases.clusters is None else cases.clusters[0]
     _, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
     positives = np.bincount(unit, truth)
     has_positives = positives > 0

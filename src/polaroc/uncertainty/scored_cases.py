@@ -12,11 +12,11 @@ from polaroc.base.columns import column_name, parts_by_key, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
-from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT, private
+from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units
 from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, with_clusters
+from polaroc.predictions.cases import Cases, with_cluster
 from polaroc.predictions.row_checks import (
     NULL_TRUTH,
     SCORE,
@@ -24,7 +24,7 @@ from polaroc.predictions.row_checks import (
     truth_column,
     without_nulls,
 )
-from polaroc.predictions.table import each_case, in_one_column, read, unaudited
+from polaroc.predictions.table import each_case, read, unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
@@ -44,8 +44,7 @@ class ScoredCases:
     models: list[object]  # sorted
     scores: list["Array"]
     truths: list["Array"]
-    # Numbers from 0 on, where there are clusters; three of crossed ones.
-    clusters: list[list["Array"]] | None
+    clusters: list["Array"] | None  # numbers from 0 on, where there are any
     paired: bool  # whether all models have the same cases in the same order
     weights: list["Array"] | None = None  # sampling weights, where there are any
 
@@ -81,8 +80,7 @@ class ScoredCases:
     @property
     def share_clusters(self) -> bool:
         """Whether two cases of a model are in one cluster: clusters of one case each are cases."""
-        numbers = self.clusters or []
-        return any(np.bincount(own).max(initial=0) > 1 for of_model in numbers for own in of_model)
+        return any(np.bincount(own).max(initial=0) > 1 for own in self.clusters or [])
 
     @property
     def unequal_weights(self) -> "list[Array] | None":
@@ -143,7 +141,7 @@ def read_cases(
     of_case = None if case is None else column_name(case, "case")
     also = [] if of_case is None else [of_case]
     # A fold has one value here.
-    cases, clusters = with_clusters(replace(cases, fold=()))
+    cases, clusters = with_cluster(replace(cases, fold=()))
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
     with without_nulls(hint):
         unread = unaudited(cases, also=[*also, *clusters], collected=True)
@@ -159,7 +157,7 @@ def read_cases(
             else "is this the column that tells the models apart?",
         )
     if clusters:
-        rows = in_one_column(rows, clusters)
+        rows = rows.rename({clusters[0]: CLUSTER})
         check_clusters(rows[CLUSTER].null_count())
     scored = _scored(rows, model, of_case, sampled=predictions.sampled)
     return ComparedCases(scored, rows.schema[model], model, of_case)
@@ -174,23 +172,20 @@ def scored_by_key(
     is a cluster where none is named.
     """
     own, alone = cases, False
-    if units and not cases.cluster and cases.case is not None:
-        own, alone = replace(cases, cluster=(cases.case,)), True
-    predictions = read(own, clustered=bool(own.cluster), crossed=True)
+    if units and cases.cluster is None and cases.case is not None:
+        own, alone = replace(cases, cluster=cases.case), True
+    predictions = read(own, clustered=own.cluster is not None)
     rows = predictions.cases.collect()
-    numbers: list[str] = []
-    if own.cluster:
+    if own.cluster is not None:
         if alone and predictions.weighted and not predictions.sampled:
             # A row that counts several stands for as many cases.
             copy = pl.int_range(pl.len()).over(*keys, CLUSTER)
             rows = rows.with_columns(pl.struct(CLUSTER, copy.alias(PLACE)).alias(CLUSTER))
-        found = numbered(rows)
-        numbers = [private(f"cluster_{place}") for place in range(len(found))]
-        rows = rows.with_columns(map(pl.Series, numbers, found))
+        rows = rows.with_columns(pl.Series(CLUSTER, numbered(rows)))
     return {
         key: ScoredCases(
             [None], [one[SCORE].cast(pl.Float64).to_numpy()], [one[TRUTH].to_numpy()],
-            [[one[name].to_numpy() for name in numbers]] if numbers else None, True,
+            [one[CLUSTER].to_numpy()] if CLUSTER in one.columns else None, True,
             [one[WEIGHT].to_numpy()] if WEIGHT in one.columns else None,
         )
         for key, one in parts_by_key(rows, keys).items()

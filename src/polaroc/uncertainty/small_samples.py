@@ -14,7 +14,7 @@ from polaroc.base.lazy import np
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import Evidence, Moved, crossed, quantile
+from polaroc.uncertainty.evidence import Evidence, Moved, quantile
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.unseen_positive import least_with_unseen
@@ -149,7 +149,7 @@ def _changes(
     # In an order that does not depend on that of the rows.
     negatives = np.flatnonzero(~truth)
     negatives = negatives[np.lexsort([score[negatives] for score, _, _ in own])]
-    units = negatives if cases.clusters is None else cases.clusters[0][0][negatives]
+    units = negatives if cases.clusters is None else cases.clusters[0][negatives]
     _, first, number = np.unique(units, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))[number]
     rng, halved = np.random.default_rng(seed), []
@@ -180,10 +180,8 @@ def _std_error(moved: Moved, pair: tuple[int, int], measure: str, copies: float)
     pseudo = PSEUDO.get(measure, MAX_PSEUDO)
     apart = moved.apart(*pair)
     total = float(moved.variance(apart)) / copies
-    for place, count in enumerate(moved.counts):
-        # The one of two crossed clusterings whose units move it more.
-        largest = max(float(abs(own).max()) for own in apart[place :: len(moved.counts)])
-        total += pseudo * (max(largest, least / count) / copies) ** 2
+    for own, count in zip(apart, moved.counts, strict=True):
+        total += pseudo * (max(float(abs(own).max()), least / count) / copies) ** 2
     return sqrt(total)
 
 
@@ -198,14 +196,14 @@ def _least_on_log_odds(evidence: Evidence, pair: tuple[int, int], reach: float) 
     # From the differences, since rounding would hide models that are all but equal.
     apart, other = moved.apart(*pair), [part[0, pair[1]] for part in moved.parts]
     spread, joint, alone = (
-        np.array(moved.products(*pair)) for pair in ((apart, apart), (apart, other), (other, other))
+        float(moved.product(*pair)) for pair in ((apart, apart), (apart, other), (other, other))
     )
 
     def beyond(left: float) -> float:
         at, other_slope = _log_odds(left)
         more = slope - other_slope
-        variance = crossed([*(slope**2 * spread + 2 * slope * more * joint + more**2 * alone)])
-        return reached - at - reach * sqrt(max(float(variance), 0.0))
+        variance = slope**2 * spread + 2 * slope * more * joint + more**2 * alone
+        return reached - at - reach * sqrt(max(variance, 0.0))
 
     if beyond(estimate) >= 0:
         return estimate - rival

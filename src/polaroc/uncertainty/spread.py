@@ -54,7 +54,7 @@ def spread_of_areas(
     size = len(cells.starts) - 1
     shape = len(PLACES), len(measures), size
     estimates, of_pos, of_neg = (np.full(shape, np.nan) for _ in range(3))
-    moments = np.full((len(units.clusterings), 3, *shape[1:]), np.nan)
+    moments = np.full((3, *shape[1:]), np.nan)
 
     def job(task: "tuple[int, tuple[int, Array]]") -> None:
         place, (number, keys) = task
@@ -62,8 +62,9 @@ def spread_of_areas(
         if not own.size:
             return
         segments = segments_of(cells, own, (units.positives, units.negatives))
-        blocks = [one.blocks[number] for one in units.clusterings] if place == NONE else []
-        placed = [block.on_segments(segments, own) for block in blocks]
+        placed = None
+        if units.blocks and place == NONE:
+            placed = units.blocks[number].on_segments(segments, own)
         with np.errstate(all="ignore"):
             more = (
                 PSEUDO * segments.positives / units.positives[own],
@@ -76,15 +77,15 @@ def spread_of_areas(
         for i, (estimate, moved) in enumerate(on_segments(segments, measures, known)):
             estimates[place, i, own] = estimate
             of_pos[place, i, own], of_neg[place, i, own] = moved.mean_squares(segments)
-            for way, one in enumerate(placed):
+            if placed is not None:
                 with np.errstate(all="ignore"):
-                    found = one.moments(one.block.of_segments(moved, own))
-                moments[way][:, i, own] = found[:, own - keys[0]]
+                    found = placed.moments(placed.block.of_segments(moved, own))
+                moments[:, i, own] = found[:, own - keys[0]]
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         tasks = product(PLACES, enumerate(groups(cells.starts, np.arange(size))))
         list(pool.map(job, tasks))
-    return Spread(estimates, units.variances(of_pos, of_neg, [*moments]))
+    return Spread(estimates, units.variances(of_pos, of_neg, moments))
 
 
 def spread_of_losses(

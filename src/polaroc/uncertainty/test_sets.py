@@ -176,7 +176,7 @@ def _with_unseen(moved: Moved, influence: "Array") -> Moved:
     for place, part in enumerate(moved.parts):
         # No unit has cases of both classes.
         own = np.zeros((2, models, models))
-        own[place % 2] = np.diag(influence[:, place % 2]) / moved.counts[place % 2]
+        own[place] = np.diag(influence[:, place]) / moved.counts[place]
         more = np.broadcast_to(np.concatenate(own, axis=1), (len(part), models, 2 * models))
         parts.append(np.concatenate([part, more], axis=2))
     return moved._replace(parts=tuple(parts))
@@ -185,13 +185,12 @@ def _with_unseen(moved: Moved, influence: "Array") -> Moved:
 def moved_by_units(
     influences: Sequence["Array"],
     truth: "Array",
-    clusters: "Sequence[Array] | None",
+    clusters: "Array | None",
     weights: "Array | None" = None,
 ) -> Moved:
     """By how much each case or cluster moves the estimates, from influences per class.
 
-    Weighted ones count as many as there are equal ones that say as much. Clusters are those of one
-    clustering, or of two that cross each other, and of both at once.
+    Weighted ones count as many as there are equal ones that say as much.
     """
     shares: list[Any] = [1 / max(own.shape[-1], 1) for own in influences]
     if weights is not None:
@@ -203,22 +202,6 @@ def moved_by_units(
             counts = tuple(equal_units(own) for own in shares)
         factors = tuple(_factor(n) for n in counts)
         return Moved(parts, factors, counts, shares=None if weights is None else shares[0])
-    found = [_by_clusters(parts, truth, own, shares if weights is not None else None)
-             for own in clusters]  # fmt: skip
-    return Moved(
-        tuple(part for one in found for part in one.parts),
-        tuple(factor for one in found for factor in one.factors),
-        tuple(min(own) for own in zip(*(one.counts for one in found), strict=True)),
-        tuple(joint for one in found for joint in one.joint),
-        "clusters",
-        shares=max((np.asarray(one.shares) for one in found), key=lambda own: own.max(initial=0)),
-    )
-
-
-def _by_clusters(
-    parts: Sequence["Array"], truth: "Array", clusters: "Array", shares: Sequence["Array"] | None
-) -> Moved:
-    """The same by one clustering, from what each case moves; `shares` of weighted ones."""
     # Numbers of clusters may have gaps, which move nothing.
     number = int(clusters.max()) + 1
     members = clusters[truth], clusters[~truth]
@@ -226,12 +209,13 @@ def _by_clusters(
         np.array([[np.bincount(own, one, number) for one in of_measure] for of_measure in part])
         for own, part in zip(members, parts, strict=True)
     )
-    sizes = [np.bincount(*own) for own in zip(members, shares or (None, None), strict=True)]
+    of_cases = (None, None) if weights is None else shares
+    sizes = [np.bincount(*own) for own in zip(members, of_cases, strict=True)]
     sizes = [own[own > 0] for own in sizes]
-    counts = tuple(len(own) if shares is None else equal_units(own) for own in sizes)
+    counts = tuple(len(own) if weights is None else equal_units(own) for own in sizes)
     whole = int(np.count_nonzero(np.bincount(clusters)))
     factors = tuple(_factor(n) for n in counts)
-    return Moved(sums, factors, counts, (_factor(whole),), shares=sizes[0] / sizes[0].sum())
+    return Moved(sums, factors, counts, _factor(whole), "clusters", sizes[0] / sizes[0].sum())
 
 
 def _factor(units: int) -> float:

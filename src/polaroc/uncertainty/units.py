@@ -1,7 +1,6 @@
 """What is independent, cases or clusters of them, and the variances of measures from it.
 
-With clusters, influences are summed over each before they are squared (Obuchowski 1997). Of two
-crossed clusterings that is done for each, and for both at once (Cameron, Gelbach and Miller 2011).
+With clusters, influences are summed over each before they are squared (Obuchowski 1997).
 """
 
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from polaroc.measures.moved_segments import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import ClusteredCases, groups
-from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, crossed
+from polaroc.uncertainty.evidence import FEWEST_CLUSTERS
 from polaroc.uncertainty.influence import SegmentInfluence, case_losses
 
 # Smaller variances are rounding error, since measures are of order 1.
@@ -199,30 +198,19 @@ class Placed(NamedTuple):
         return found
 
 
-class Clustering(NamedTuple):
-    """Clusters in the groups of keys by which areas are taken."""
-
-    blocks: list[Block]  # the cases of each group of keys
-    # Of each key: clusters that have positives, that have negatives, of weighted ones as many
-    # equal ones as say as much, and all clusters.
-    numbers: "Array"
-    of_prior: "Array"  # the variance of the log-odds of the observed prior of each key
-    has_shared: "Array"  # whether cases of each key share a cluster
-
-
 @dataclass(frozen=True, eq=False)
 class Units:
     """What is independent: cases, or clusters of them."""
 
-    # Of each key: cases of the class, or clusters that have such cases; of crossed clusterings
-    # those of the one with fewer.
+    # Of each key: cases of the class, or clusters that have such cases; of weighted ones as many
+    # equal ones as say as much.
     positives: "Array"
     negatives: "Array"
     of_prior: "Array"  # the variance of the log-odds of the observed prior of each key
     least: "Array"  # how many units of each class a key needs for limits
-    # None of cases; of two that cross each other also that by both at once.
-    clusterings: Sequence[Clustering] = ()
     weighted: bool = False  # whether `positives` and `negatives` are effective numbers
+    blocks: Sequence[Block] = ()  # of clusters, by groups of keys
+    clusters: "Array | None" = None  # how many each key has
 
     @property
     def enough(self) -> "Array":
@@ -234,12 +222,12 @@ class Units:
         self,
         positives: "Array",
         negatives: "Array",
-        moments: "Sequence[Array]",
+        moments: "Array",
         more: "Sequence[tuple[float, float]] | None" = None,
     ) -> "Array":
         """Variances from mean squares of the influence of cases, by place, measure and key.
 
-        `moments` are those of sums over the clusters of each clustering, without pseudo-cases:
+        `moments` are those of sums over clusters, without pseudo-cases:
         variances of clusters have the ratio to these of independent cases that they have there.
         `more` are units that a place adds to each class.
         """
@@ -251,20 +239,19 @@ class Units:
                     (positives, negatives), (self.positives, self.negatives), added.T, strict=True
                 )
             ]
-            if not self.clusterings:
+            if self.clusters is None:
                 independent: Array = own[0] + own[1]
                 return independent
-            pairs = zip(self.clusterings, moments, strict=True)
-            return crossed([_between(own, one.numbers, found) for one, found in pairs])
+            numbers = np.stack([self.positives, self.negatives, self.clusters])
+            return _between(own, numbers, moments)
 
     def moments_of_losses(
         self, cells: CellArrays | ScoredCells, measures: Sequence[Measure]
-    ) -> "list[Array]":
-        """The moments of means of losses, by clustering."""
-        moments = np.full((len(self.clusterings), 3, len(measures), len(self.positives)), np.nan)
+    ) -> "Array":
+        """The moments of means of losses."""
+        moments = np.full((3, len(measures), len(self.positives)), np.nan)
 
-        def job(task: "tuple[Array, Block]") -> None:
-            found, block = task
+        def job(block: Block) -> None:
             placed, columns = block.on_cells(cells)
             key = placed.key[: placed.positives]
             with np.errstate(all="ignore"):
@@ -279,16 +266,11 @@ class Units:
                         share = columns[count] / columns[total]
                         mean = np.bincount(key, share * own, block.size)
                         centred.append(own - mean[key])
-                    found[:, i, block.keys] = placed.moments(np.concatenate(centred))
+                    moments[:, i, block.keys] = placed.moments(np.concatenate(centred))
 
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-            tasks = [
-                (found, block)
-                for found, one in zip(moments, self.clusterings, strict=True)
-                for block in one.blocks
-            ]
-            list(pool.map(job, tasks))
-        return [*moments]
+            list(pool.map(job, self.blocks))
+        return moments
 
 
 def _between(own: "Sequence[Array]", numbers: "Array", moments: "Array") -> "Array":
@@ -315,17 +297,6 @@ def cases_as_units(positives: "Array", negatives: "Array") -> Units:
 
 def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units:
     """Clusters that are independent; where they are `weighted`, as many equal ones."""
-    found = [_clustering(cases, own, weighted=weighted) for own in cases.clusters]
-    fewest = np.min([one.numbers for one in found], axis=0)
-    # Clusters of one case each are cases.
-    has_shared = np.any([one.has_shared for one in found], axis=0)
-    least = np.where(has_shared, FEWEST_CLUSTERS, 2)
-    of_prior = crossed([one.of_prior for one in found])
-    return Units(fewest[0], fewest[1], of_prior, least, found, weighted)
-
-
-def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> Clustering:
-    """The cases by one clustering."""
     size = len(cases.starts) - 1
     keys = [
         slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
@@ -334,7 +305,7 @@ def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> C
     has_shared = np.zeros(size, bool)
 
     def block_of(own: slice) -> Block:
-        block = _block(cases, cluster, own)
+        block = _block(cases, own)
         numbers[:, own], has_shared[own] = block.numbers, block.has_shared
         if weighted:
             numbers[:2, own] = block.equal_numbers
@@ -346,15 +317,18 @@ def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> C
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, keys))
-    return Clustering(blocks, numbers, of_prior, has_shared)
+    # Clusters of one case each are cases.
+    least = np.where(has_shared, FEWEST_CLUSTERS, 2)
+    positives, negatives, clusters = numbers
+    return Units(positives, negatives, of_prior, least, weighted, blocks, clusters)
 
 
-def _block(cases: ClusteredCases, clusters: "Array", keys: slice) -> Block:
+def _block(cases: ClusteredCases, keys: slice) -> Block:
     """The cases of consecutive keys."""
     starts = cases.starts[keys.start : keys.stop + 1]
     rows = slice(int(starts[0]), int(starts[-1]))
     key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    cluster = clusters[rows]
+    cluster = cases.clusters[rows]
     many = int(cluster.max(initial=0)) + 1
     first = _first_alike(key * many + cluster, (len(starts) - 1) * many)
     is_shared = np.ones(len(first), bool)

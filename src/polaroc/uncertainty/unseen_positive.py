@@ -22,21 +22,18 @@ def least_with_unseen(
     assert moved is not None
     lead = float(evidence.estimates[0, pair[0]] - evidence.estimates[0, pair[1]])
     apart = moved.apart(*pair)
-    variances = [
+    of_pos, of_neg = (
         float(np.sum(factor * part**2)) for factor, part in zip(moved.factors, apart, strict=True)
-    ]
-    # The one of two crossed clusterings whose units move it more.
-    at = max(range(0, len(apart), 2), key=lambda place: sum(variances[place : place + 2]))
-    own = sum(variances[at : at + 2])
-    # What the classes share in a unit, or a second clustering adds.
-    more = max(1.0, float(moved.variance(apart)) / own) if own > 0 else 1.0
-    part, positives = apart[at], moved.counts[0]
+    )
+    # What the classes share in a unit.
+    more = max(1.0, float(moved.variance(apart)) / (of_pos + of_neg)) if of_pos + of_neg > 0 else 1
+    part, positives = apart[0], moved.counts[0]
     # Numbers of clusters have gaps.
     is_of_cases = moved.units == CASES
     size = len(part) if is_of_cases else max(int(np.count_nonzero(part)), positives)
     equal = positives if moved.shares is None else equal_positives(moved.shares, level)
     said = Positives.of(part, size, equal, lead)
-    return said.least(level, own - float(np.sum(moved.factors[at] * part**2)), copies, more)
+    return said.least(level, of_neg, copies, more)
 
 
 def equal_positives(shares: "Array", level: float) -> float:

@@ -114,11 +114,10 @@ def compare(
 
     On one test set with `cluster` the influences of the cases of a class are summed within each
     cluster before they are squared (Obuchowski 1997), and Student's t has one degree of freedom
-    less than there are clusters with cases of the rarer class. With two crossed clusterings, the
-    covariances by each are added, and that by both at once is subtracted (Cameron, Gelbach and
-    Miller 2011). Clusters of one case each, and weights that are equal within each class, change
-    nothing. Over folds the folds tell how sure that is; a cluster of which a fold tests some
-    cases and has trained on others is named in `warnings`.
+    less than there are clusters with cases of the rarer class. Clusters of one case each, and
+    weights that are equal within each class, change nothing. Over folds the folds tell how sure
+    that is; a cluster of which a fold tests some cases and has trained on others is named in
+    `warnings`.
 
     The limits `lower` and `upper` are those of a pair by itself; on one test set DeLong's.
     Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the

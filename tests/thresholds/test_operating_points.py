@@ -1,5 +1,3 @@
-from functools import partial
-
 import numpy as np
 import polars as pl
 import pytest
@@ -10,10 +8,8 @@ from scipy import stats
 from strategies import FINITE_SCORES, tables
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score"}
-PRIORS = st.sampled_from([0.01, 0.2, 0.5, 0.9])
 TWENTY = pr.datasets.twenty_scores()
 
 
@@ -39,6 +35,51 @@ def corners(table: pl.DataFrame) -> list[tuple[float | None, float, float]]:
     return found
 
 
+# For each rule a target, whether a point may be taken, and its worth, of which the greatest is
+# taken; of points that are worth the same, the one with the higher threshold.
+RULES = {
+    "cost": (None, None, lambda t, f, p: -(3 * p * (1 - t) + (1 - p) * f)),
+    "informedness": (None, None, lambda t, f, p: t - f),
+    "f_measure": (None, None, lambda t, f, p: 2 * t * p / (p + t * p + f * (1 - p))),
+    "recall": (0.6, lambda t, f, p: t >= 0.6, lambda t, f, p: -f),
+    "precision": (0.4, lambda t, f, p: t * p >= 0.4 * (t * p + f * (1 - p)), lambda t, f, p: t),
+    "fpr": (0.3, lambda t, f, p: f <= 0.3, lambda t, f, p: t),
+    "capacity": (0.3, lambda t, f, p: t * p + f * (1 - p) <= 0.3, lambda t, f, p: t),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@given(table=tables(), prior=st.sampled_from([0.03, 0.21, 0.53, 0.9]))
+def test_each_rule_takes_the_best_of_all_thresholds(rule, table, prior):
+    target, may, worth = RULES[rule]
+    asked = {} if target is None else {"target": target}
+    asked |= {"cost_fn": 3} if rule == "cost" else {}
+    found = pr.operating_points(curve(table), rule, priors=prior, **asked).row(0, named=True)
+    allowed = [c for c in corners(table) if may is None or may(*c[1:], prior)]
+    best = max(worth(*corner[1:], prior) for corner in allowed)
+    threshold, t, f = next(c for c in allowed if worth(*c[1:], prior) >= best - 1e-12)
+    if found["tpr"] is None:
+        # What would be allowed calls nothing positive.
+        assert threshold is None
+    else:
+        assert found["threshold"] == threshold
+        assert (found["tpr"], found["fpr"]) == pytest.approx((t, f), abs=1e-12)
+
+
+@given(table=tables(scores=FINITE_SCORES), target=st.sampled_from([-3.0, 0.0, 0.2, 7.0, 9.0]))
+def test_the_rule_threshold_calls_what_scores_at_least_as_much(table, target):
+    found = pr.operating_points(curve(table), "threshold", target=target, priors=0.5)
+    may = [c for c in corners(table) if c[0] is None or c[0] >= target]
+    assert found.select("tpr", "fpr").row(0) == pytest.approx(may[-1][1:], abs=1e-12)
+
+
+@given(table=tables(), prior=st.sampled_from([0.03, 0.21, 0.53, 0.9]))
+def test_the_rule_balanced_misses_as_many_as_it_calls_wrongly(table, prior):
+    point = pr.operating_points(curve(table), "balanced", priors=prior).row(0, named=True)
+    missed, alarms = prior * (1 - point["tpr"]), (1 - prior) * point["fpr"]
+    assert missed == pytest.approx(alarms, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
@@ -55,36 +96,6 @@ def test_what_is_given_tells_the_rule(options, rule):
     )
 
 
-def precision(point, prior):
-    _, t, f = point
-    return t * prior / (t * prior + f * (1 - prior))
-
-
-def f_measure(point, prior):
-    _, t, f = point
-    return 2 * t * prior / (prior + t * prior + f * (1 - prior))
-
-
-def taken(table, rule, prior, **arguments):
-    point = pr.operating_points(curve(table), rule, priors=prior, **arguments)
-    return point.select("threshold", "tpr", "fpr").row(0)
-
-
-@pytest.mark.slow
-@given(tables(), PRIORS)
-def test_f_measure_takes_the_greatest(table, prior):
-    best = max(f_measure(corner, prior) for corner in corners(table))
-    assert f_measure(taken(table, "f_measure", prior), prior) == pytest.approx(best, abs=1e-12)
-
-
-@pytest.mark.slow
-@given(tables(scores=FINITE_SCORES), st.sampled_from([-3.0, 0.0, 0.2, 7.0, 9.0]))
-def test_threshold_calls_what_scores_at_least_as_much(table, target):
-    _, t, f = taken(table, "threshold", 0.5, target=target)
-    may = [c for c in corners(table) if c[0] is None or c[0] >= target]
-    assert (t, f) == pytest.approx(may[-1][1:], abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("prior", "costs", "threshold"),
     # At its own prior ½ a probability pays above c/(1 + c); at prior 0.1 the odds
@@ -93,13 +104,17 @@ def test_threshold_calls_what_scores_at_least_as_much(table, target):
 )
 def test_posterior_reweighs_the_score(prior, costs, threshold):
     expected = TWENTY.filter(pl.col("score") >= threshold)["score"].min()
-    point = taken(TWENTY, "posterior", prior, cost_fn=costs[0], cost_fp=costs[1])
-    assert point[0] == expected
+    point = pr.operating_points(
+        curve(TWENTY), "posterior", priors=prior, cost_fn=costs[0], cost_fp=costs[1]
+    )
+    assert point["threshold"].item() == expected
 
 
-@pytest.mark.parametrize("form", ["curve", "table", "lazy", "cases", "cases and option"])
-@pytest.mark.parametrize("right_at", ["observed", 0.5, 0.2])
-@pytest.mark.parametrize(("prior", "costs"), [(0.05, (10, 1)), (0.3, (1, 2)), ("observed", (1, 1))])
+@pytest.mark.parametrize("form", ["curve", "table", "lazy", "cases"])
+@pytest.mark.parametrize(
+    ("right_at", "prior", "costs"),
+    [("observed", 0.3, (1, 2)), (0.5, 0.05, (10, 1)), (0.2, "observed", (1, 1))],
+)
 def test_posterior_reads_scores_as_right_at_their_prior(form, right_at, prior, costs):
     # 5 % positives, of whose scores each percent has some.
     table = pl.DataFrame({"truth": [i % 20 == 0 for i in range(2000)]})
@@ -111,9 +126,6 @@ def test_posterior_reads_scores_as_right_at_their_prior(form, right_at, prior, c
     elif form == "cases":
         described = pr.cases(table, **NAMES, **other)
         point = pr.operating_points(described, "posterior", **given)
-    elif form == "cases and option":
-        described = pr.cases(table, **NAMES)
-        point = pr.operating_points(described, "posterior", **given, **other)
     else:
         frame = table.lazy() if form == "lazy" else table
         point = pr.operating_points(frame, "posterior", **NAMES, **given, **other).lazy().collect()
@@ -152,12 +164,6 @@ def test_scores_of_a_model_trained_on_balanced_cases():
     assert plain["threshold"].item() == pytest.approx(1 / 11, abs=1e-3)
 
 
-@pytest.mark.parametrize("wrong", [0, 1.5, "obs"])
-def test_a_score_prior_that_is_none_is_refused(wrong):
-    with pytest.raises(InvalidArgument, match="score_prior is"):
-        pr.operating_points(curve(TWENTY), "posterior", priors=0.5, score_prior=wrong)
-
-
 def test_posterior_needs_probabilities():
     table = TWENTY.with_columns(pl.col("score") * 10)
     point = pr.operating_points(curve(table), "posterior", priors=0.5)
@@ -184,68 +190,8 @@ def test_a_class_that_is_absent_is_said(truth, note):
     assert point.select("threshold", "tpr", "note").row(0) == (None, None, note)
 
 
-def test_thresholds_of_a_model_apply_to_its_folds():
-    table = pr.datasets.satellite_predictions()
-    tuning, test = table.filter(pl.col("fold") <= 10), table.filter(pl.col("fold") > 10)
-    points = pr.operating_points(curve(tuning, fold=None), "recall", target=0.8)
-    realised = pr.apply_thresholds(test, points, **NAMES)
-    assert realised.height == 30
-    limit = points.filter(model="B")["threshold"].item()
-    fold = test.filter(model="B", fold=15)
-    called = fold.filter(pl.col("score") >= limit)
-    row = realised.filter(model="B", fold=15).row(0, named=True)
-    assert row["tpr"] == pytest.approx(called["truth"].sum() / fold["truth"].sum())
-    assert row["fpr"] == pytest.approx((~called["truth"]).sum() / (~fold["truth"]).sum())
-    lazy = pr.apply_thresholds(test.lazy(), points.lazy(), **NAMES)
-    assert_same_numbers(lazy.collect(), realised)
-
-
-def test_the_tuning_table_is_refused_unless_meant():
-    points = pr.operating_points(curve(TWENTY), "cost", priors=0.5)
-    with pytest.raises(InvalidTable, match="same_table=True"):
-        pr.apply_thresholds(TWENTY, points, **NAMES)
-    lazy = pr.apply_thresholds(TWENTY.lazy(), points, **NAMES).collect()
-    assert "on these cases?" in lazy["note"].item()
-    meant = pr.apply_thresholds(TWENTY, points, **NAMES, same_table=True)
-    assert_same_numbers(meant.drop("note"), points.drop("note"))
-
-
-@pytest.mark.parametrize(("rule", "is_set"), [("fpr", True), ("threshold", False)])
-def test_limits_of_a_threshold_set_on_the_same_cases_say_so(rule, is_set):
-    points = pr.operating_points(curve(TWENTY), rule, target=0.3)
-    judged = partial(pr.apply_thresholds, TWENTY, points, **NAMES, same_table=True)
-    for note, expected in ((judged(intervals=True), is_set), (judged(), False)):
-        said = note["note"].item() or ""
-        assert ("limits leave that out, and may hold less often than they say" in said) == expected
-    other = TWENTY.filter(pl.int_range(pl.len()) > 0)
-    assert pr.apply_thresholds(other, points, **NAMES, same_table=True, intervals=True)[
-        "note"
-    ].null_count()
-
-
-def test_points_with_a_foreign_key_are_refused():
-    table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
-    points = pr.operating_points(curve(table), "cost", priors=0.5)
-    with pytest.raises(InvalidTable, match="no role of the cases names the key 'model'"):
-        pr.apply_thresholds(TWENTY, points, **NAMES)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"rule": "best"}, {"rule": "recall"}, {"rule": "recall", "target": 1.1},
-        {"rule": "fpr", "target": "low"}, {"rule": "cost", "target": 0.5},
-        {"rule": "cost", "cost_fn": 0}, {"rule": "cost", "cost_fp": float("inf")},
-        {"rule": "f_measure", "beta": -1}, {"rule": "cost", "priors": 2},
-    ],
-)  # fmt: skip
-def test_arguments_out_of_range_are_refused(arguments):
-    with pytest.raises(InvalidArgument, match="Hint:"):
-        pr.operating_points(curve(TWENTY), **arguments)
-
-
 @pytest.mark.parametrize(("tp", "fp", "target"), [(3, 1, 0.75), (12, 3, 0.8)])
-@pytest.mark.parametrize("others", range(1, 40, 7))
+@pytest.mark.parametrize("others", [1, 15, 36])
 def test_a_precision_that_rounds_below_its_target_reaches_it(tp, fp, target, others):
     # The prior observed, and so the skew, has other digits each time.
     rows = [(1, 0.9)] * tp + [(0, 0.9)] * fp + [(1, 0.1)] * others + [(0, 0.1)] * (others + 3)

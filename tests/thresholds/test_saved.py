@@ -1,3 +1,5 @@
+"""Files of thresholds, which the command `threshold` writes and applies."""
+
 import json
 import random
 
@@ -5,115 +7,104 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-import polaroc as pr
 from polaroc.cli import app
-from polaroc.cli.pipes import plain_rows
-from polaroc.errors import InvalidTable
-from polaroc.files.sealed import blank_seal
-from polaroc.thresholds.saved import KIND, SavedThresholds
+
+INF = float("inf")
+
+
+def polaroc(*arguments):
+    return CliRunner().invoke(app, ["threshold", *map(str, arguments)])
+
+
+def saved(tmp_path, table, *options):
+    """The file of the thresholds of a table, and how other cases are judged by it."""
+    table.write_parquet(tmp_path / "tuning.parquet")
+    names = ["--truth", "y", "--score", "s", *options]
+    file = tmp_path / "t.json"
+    chosen = polaroc(
+        tmp_path / "tuning.parquet", *names, "--rule", "fpr", "--target", 0, "--out", file
+    )
+
+    def judged(test):
+        test.write_parquet(tmp_path / "test.parquet")
+        return polaroc(tmp_path / "test.parquet", *names, "--apply", file, "--json")
+
+    return chosen, file, judged
+
+
+def cases(**columns):
+    """Two scores above all negatives for each value of a column."""
+    rows = pl.DataFrame({"y": [1, 1, 0, 0] * 20, "s": [i % 4 / 4 + i / 400 for i in range(80)]})
+    return rows.with_columns((1 - pl.col("s")).alias("s"), **columns)
 
 
 def test_thresholds_without_bound_are_those_that_were_saved(tmp_path):
     # A score may be infinite: for what is certain, or what nothing is known of.
-    table = pl.DataFrame(
-        {
-            "model": ["A"] * 4 + ["B"] * 4,
-            "truth": [1, 0, 1, 0] * 2,
-            "score": [float("inf"), -float("inf"), 0.5, 0.4, 0.9, 0.1, 0.5, 0.4],
-        }
+    score = {"A": [INF, -INF, 0.5, 0.4], "B": [0.9, 0.1, 0.5, 0.4], None: [0.3, 0.2, 0.3, 0.2]}
+    table = pl.concat(
+        pl.DataFrame({"m": pl.Series([key] * 4, dtype=pl.String), "y": [1, 0, 0, 0], "s": own})
+        for key, own in score.items()
     )
-    curves = pr.curve(table, truth="truth", score="score")
-    points = pr.operating_points(curves, "fpr", target=0.0, priors=0.3)
-    strict = points.with_columns(
-        pl.when(model="A").then(float("inf")).otherwise("threshold").alias("threshold")
-    )
-    for rows in (points, strict):
-        saved = SavedThresholds(["model"], "score", None, None, {}, "", plain_rows(rows))
-        saved.write(tmp_path / "thresholds.json", force=True)
-        read = SavedThresholds.read(tmp_path / "thresholds.json").table(rows.schema)
-        assert read.equals(rows.select(read.columns))
-        assert set(read.columns) == set(rows.columns)
-
-
-def curves_of(models):
-    rows = [(model, truth, score) for model in models for truth, score in ((1, 0.9), (0, 0.1))]
-    schema = {"model": pl.String, "truth": pl.Int64, "score": pl.Float64}
-    return pr.curve(pl.DataFrame(rows, schema=schema, orient="row"), truth="truth", score="score")
-
-
-def saved_of(models):
-    points = pr.operating_points(curves_of(models), "fpr", target=0.0, priors=0.3)
-    return SavedThresholds(["model"], "score", None, None, {}, "", plain_rows(points))
-
-
-@pytest.mark.parametrize(("count", "listed"), [(3, "model B; model C; model D;"), (4, "D; …;")])
-def test_models_without_a_threshold_are_named(count, listed):
-    others = curves_of("ABCDEF"[: count + 1])
-    with pytest.raises(InvalidTable) as error:
-        saved_of("A").check(others, ["model"], "score")
-    assert f"{listed} there is one for model A." in str(error.value)
-
-
-def test_a_model_without_a_name_has_its_threshold():
-    saved_of(["A", None]).check(curves_of(["A", None]), ["model"], "score")
-    with pytest.raises(InvalidTable, match="no threshold for model None"):
-        saved_of(["A"]).check(curves_of(["A", None]), ["model"], "score")
+    chosen, _, judged = saved(tmp_path, table, "--model", "m")
+    assert chosen.exit_code == 0, chosen.output
+    test = table.with_columns(pl.Series("y", [1, 1, 0, 0] * 3))
+    result = judged(test)
+    assert result.exit_code == 0, result.output
+    rows = {row["m"]: row for row in json.loads(result.stdout)}
+    assert rows.keys() == score.keys()
+    called = {key: [s >= max(own) for s in own] for key, own in score.items() if key is not None}
+    for key, calls in called.items():
+        assert rows[key]["tpr"] == sum(calls[:2]) / 2
+        assert rows[key]["fpr"] == sum(calls[2:]) / 2
+    # A model without a name has its place, too, and one without a threshold is named.
+    other = judged(test.with_columns(m=pl.col("m").replace("B", "C")))
+    assert other.exit_code == 2
+    assert "no threshold for m C" in " ".join(other.output.split())
 
 
 def test_every_flipped_bit_is_refused(tmp_path):
-    file, draw = tmp_path / "thresholds.json", random.Random(3)
-    saved_of("A").write(file)
-    whole = file.read_bytes()
-    for place in range(len(whole)):
+    chosen, file, judged = saved(tmp_path, cases())
+    assert chosen.exit_code == 0, chosen.output
+    test, draw, whole = cases().head(50), random.Random(3), file.read_bytes()
+    for place in draw.sample(range(len(whole)), 40):
         flipped = bytearray(whole)
         flipped[place] ^= 1 << draw.randrange(8)
         file.write_bytes(flipped)
-        with pytest.raises(InvalidTable, match="digest"):
-            SavedThresholds.read(file)
+        result = judged(test)
+        assert result.exit_code == 2
+        assert "digest" in result.output
     file.write_bytes(whole)
-    assert SavedThresholds.read(file).points == saved_of("A").points
+    assert judged(test).exit_code == 0
 
 
-def test_a_key_that_looks_like_a_digest_is_a_key(tmp_path):
-    key = f"{blank_seal(KIND)} {blank_seal(KIND)[:-1]}a"
-    saved_of([key]).write(tmp_path / "thresholds.json")
-    (point,) = SavedThresholds.read(tmp_path / "thresholds.json").points
-    assert point["model"] == key
+@pytest.mark.parametrize("at", [slice(None), slice(None, -1)])
+def test_a_key_that_looks_like_a_digest_is_a_key(tmp_path, at):
+    chosen, file, _ = saved(tmp_path, cases())
+    seal = json.loads(file.read_text())["seal"]
+    blank = seal[:-64] + "0" * 64
+    file.unlink()
+    chosen, file, judged = saved(tmp_path, cases(k=pl.lit(f"{blank} {seal[at]}")), "--by", "k")
+    assert chosen.exit_code == 0, chosen.output
+    result = judged(cases(k=pl.lit(f"{blank} {seal[at]}")).head(50))
+    assert [row["k"] for row in json.loads(result.stdout)] == [f"{blank} {seal[at]}"]
 
 
-def chosen(kind, tmp_path):
-    """Thresholds of two keys of a type, chosen on the command line, and other cases."""
-    key = pl.col("k").cast(pl.Int64)
-    keys = {"Time": (key * 1_500_000_000).cast(pl.Time), "Duration": pl.duration(hours="k"),
-            "Binary": pl.format("{}", "k").cast(pl.Binary), "List": pl.concat_list("k", "k"),
-            "Struct": pl.struct("k")}  # fmt: skip
-    table = pl.DataFrame(
-        {"y": [1, 0] * 40, "s": [i / 80 for i in range(80)], "k": [0, 0, 1, 1] * 20}
-    ).with_columns(key=keys[kind])
-    table.write_parquet(tmp_path / "p.parquet")
-    table[:50].write_parquet(tmp_path / "other.parquet")
-    names = ["--truth", "y", "--score", "s", "--by", "key"]
-    saved = polaroc("threshold", tmp_path / "p.parquet", *names, "--out", tmp_path / "t.json")
-    return names, saved
+KEYS = {
+    "Time": (pl.col("n") * 1_500_000_000).cast(pl.Time), "Duration": pl.duration(hours="n"),
+    "Binary": pl.format("{}", "n").cast(pl.Binary), "List": pl.concat_list("n", "n"),
+    "Struct": pl.struct("n"),
+}  # fmt: skip
 
 
-def polaroc(*arguments):
-    return CliRunner().invoke(app, [*map(str, arguments)])
-
-
-def test_times_of_day_are_keys_of_saved_thresholds(tmp_path):
-    names, saved = chosen("Time", tmp_path)
-    assert saved.exit_code == 0, saved.output
-    applied = polaroc(
-        "threshold", tmp_path / "other.parquet", *names, "--apply", tmp_path / "t.json", "--json"
-    )
-    assert applied.exit_code == 0, applied.output
-    assert {row["key"] for row in json.loads(applied.stdout)} == {"00:00:00", "00:00:01.500"}
-
-
-@pytest.mark.parametrize("kind", ["Duration", "Binary", "List", "Struct"])
-def test_keys_that_a_file_cannot_hold_are_refused(kind, tmp_path):
-    _, saved = chosen(kind, tmp_path)
-    assert saved.exit_code == 2
-    assert "of which no file of thresholds is written" in " ".join(saved.output.split())
-    assert not (tmp_path / "t.json").exists()
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_are_kept_or_refused(kind, tmp_path):
+    table = cases(n=pl.int_range(pl.len()) // 40).with_columns(key=KEYS[kind])
+    chosen, file, judged = saved(tmp_path, table, "--by", "key")
+    if kind == "Time":
+        assert chosen.exit_code == 0, chosen.output
+        rows = json.loads(judged(table.head(60)).stdout)
+        assert {row["key"] for row in rows} == {"00:00:00", "00:00:01.500"}
+        return
+    assert chosen.exit_code == 2
+    assert "of which no file of thresholds is written" in " ".join(chosen.output.split())
+    assert not file.exists()

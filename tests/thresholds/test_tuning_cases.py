@@ -8,7 +8,6 @@ from pages import Page
 import polaroc as pr
 from polaroc.errors import InvalidTable
 
-pytestmark = pytest.mark.usefixtures("words_only")
 ROLES = {"truth": "truth", "score": "score", "model": "model", "case": "visit"}
 OVER = (0.1, 0.3)
 
@@ -39,18 +38,12 @@ def chosen(test, tuning, folder, **roles):
     return pr.choose(test, over=OVER, tuning=tuning, cost_fn=5, **roles).warnings
 
 
-def reported(test, tuning, folder, **goal):
-    told, path = [], folder / "report.html"
-    roles = {name: goal.pop(name) for name in [*goal] if name in (*ROLES, "cluster")}
-    pr.report(test, over=OVER, tuning=tuning, path=path, tell=told.append, **roles,
-              **(goal or {"recall": 0.5}))  # fmt: skip
+def reported(test, tuning, folder, **roles):
+    path = folder / "report.html"
+    pr.report(test, over=OVER, tuning=tuning, path=path, recall=0.5, **roles)
     text = Page(path).text()
     assert ("took no part in setting it" in text) == ("are in tuning, too" not in text)
-    return [*told, text]
-
-
-def reported_by_cost(test, tuning, folder, **roles):
-    return reported(test, tuning, folder, cost_fn=5, **roles)
+    return [text]
 
 
 def applied(test, tuning, folder, **roles):
@@ -58,7 +51,7 @@ def applied(test, tuning, folder, **roles):
     return pr.apply_thresholds(test, points, tuning=tuning, **roles)["note"].drop_nulls().to_list()
 
 
-FUNCTIONS = [chosen, reported, reported_by_cost, applied]
+FUNCTIONS = [chosen, applied, pytest.param(reported, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -75,7 +68,7 @@ def test_what_tuning_and_test_share_is_said_in_the_same_words(function, in_cases
             assert said in words
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", FUNCTIONS[:2])
 def test_columns_may_have_other_names_and_types(function, tmp_path):
     names = {"visit": "number", "patient": "person"}
     narrow = SAME_PATIENTS.with_columns(pl.col("patient", "visit").cast(pl.Int32)).rename(names)
@@ -101,6 +94,7 @@ def test_the_same_cases_are_refused():
     pr.apply_thresholds(among, points, tuning=TEST, same_table=True, **ROLES)
 
 
+@pytest.mark.slow
 def test_patients_of_one_table_are_held_out_together(tmp_path):
     # Without tuning a threshold is set on other cases, a fifth at a time: on other patients.
     rng = np.random.default_rng(5)

@@ -9,7 +9,6 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidPredictions
-from polaroc.warehouse.connections import collected
 
 INFINITE, NAN = float("inf"), float("nan")
 # What may be wrong with a row, and what is right however odd.
@@ -65,7 +64,7 @@ def predictions(
 
 def assert_same(found: Any, expected: pl.DataFrame, tolerance: float = 1e-9) -> None:
     """The rows of a warehouse table and of a frame are the same but for their order."""
-    frame = found if isinstance(found, pl.DataFrame) else collected(found)
+    frame = found if isinstance(found, pl.DataFrame) else pr.warehouse.collected(found)
     order = [
         name for name in expected.columns if name not in ("estimate", "lower", "upper", "note")
     ]

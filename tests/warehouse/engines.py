@@ -15,8 +15,6 @@ from programs import missing, only_if_asked
 from sail import sail_server
 from spark_cluster import java, spark_cluster
 
-from polaroc.warehouse.connections import spark_session
-
 POSTGRES_TYPES = {
     pl.Float64(): "double precision", pl.Float32(): "real", pl.Int64(): "bigint",
     pl.Int32(): "integer", pl.Boolean(): "boolean", pl.String(): "text",
@@ -167,10 +165,17 @@ def sail() -> Iterator[Engine]:
         yield engine
 
 
+SESSIONS: list[Any] = []
+
+
 @contextmanager
 def connected(name: str, address: str, folder: Path) -> Iterator[Engine]:
     """The engine behind an address of Spark Connect."""
-    session = spark_session(address)
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.remote(address).create()
+    # Never collected: that ends the threads that all sessions share.
+    SESSIONS.append(session)
     try:
         connection = ibis.pyspark.connect(session)
         yield Spark(name, connection, address=address, folder=folder)

@@ -1,0 +1,169 @@
+"""Rows, labels, scores and names that are odd are treated as on this machine."""
+
+import polars as pl
+import pytest
+from comparison import INFINITE, NAN, ODD_ROWS, assert_same, evaluated, lazily, odd, predictions
+from engines import Engine
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+
+COLUMNS = {"truth": "truth", "score": "score"}
+
+
+@pytest.mark.parametrize(("weight", "nulls"), [(None, "drop"), ("weight", "raise")])
+def test_odd_rows(engine: Engine, weight, nulls):
+    # One key per case: what is wrong with one must not touch another.
+    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
+    uploaded = engine.table(table)
+    asked = COLUMNS | {"by": ["case", "model"], "weight": weight, "nulls": nulls}
+    assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
+    asked |= {"over": (0.1, 0.4), "priors": ["observed", 0.1, 0.005]}
+    assert_same(pr.warehouse.evaluate(uploaded, **asked), evaluated(table, **asked))
+    found = pr.warehouse.evaluate(uploaded, **asked, ranges=[0.2, 0.3])
+    assert_same(found, evaluated(table, **asked))
+
+
+def test_hulls_of_odd_rows(engine: Engine):
+    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
+    asked = COLUMNS | {"by": ["case"], "interpolation": "hull", "nulls": "drop", "weight": "weight"}
+    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), evaluated(table, **asked))
+
+
+@pytest.mark.parametrize("name", ["empty", "null truth", "one class"])
+def test_a_table_without_keys(engine: Engine, name):
+    table, asked = odd(name), COLUMNS | {"by": None}
+    uploaded = engine.table(table)
+    if name == "empty":
+        assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
+    assert_same(pr.warehouse.evaluate(uploaded, **asked), evaluated(table, **asked))
+
+
+@pytest.mark.parametrize("ranges", [None, [0.0, 0.5, 1.0, 2.0], 3], ids=str)
+def test_few_scores_and_edges_that_are_scores(engine: Engine, ranges):
+    few = {
+        "constant": [0.5] * 6, "infinite": [INFINITE, -INFINITE] * 3,
+        "zeros": [0.0, -0.0, 0.0, 1.0, 1.0, 1.0], "ties": [1.0, 2.0, 3.0] * 2,
+    }  # fmt: skip
+    table = pl.concat(
+        pl.DataFrame({"key": [name] * 6, "truth": [True, False, True, True, False, False],
+                      "score": scores})
+        for name, scores in few.items()
+    )  # fmt: skip
+    asked = COLUMNS | {"by": "key", "priors": [0.2]}
+    found = pr.warehouse.evaluate(engine.table(table), **asked, ranges=ranges)
+    assert_same(found, pr.evaluate(table, **asked))
+
+
+def assert_areas_same(engine: Engine, parts, **more) -> None:
+    table = pl.concat(part.with_columns(case=pl.lit(i, pl.Int64)) for i, part in enumerate(parts))
+    asked = COLUMNS | {"by": "case", "measures": "auc"} | more
+    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), evaluated(table, **asked))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "cases"),
+    [
+        (pl.Int64, [[2**53 + 1, 2**53, 3, -4], [2**63 - 1, -(2**63), 2**60, 1]]),
+        (pl.Float32, [[0.1, 0.2, 0.1, -0.0]]),
+        (pl.Decimal(20, 4), [["0.1", "0.2", "12345678.25", "3"],
+                             ["1234567890123456.7891", "0.2", "0.1", "3"]]),
+    ],
+)  # fmt: skip
+def test_scores_of_every_type_rank_alike(engine: Engine, dtype, cases):
+    scores = (pl.Series(one).cast(dtype) for one in cases)
+    assert_areas_same(
+        engine, [pl.DataFrame({"truth": [True, False] * 2, "score": one}) for one in scores]
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "cases", "positive"),
+    [
+        (pl.Boolean, [[True, False, None, True], [True, False, False, True]], None),
+        (pl.Boolean, [[True, False, False, True]], False),
+        (pl.Int64, [[1, 0, 0, 1], [1, 0, 2, 1]], None),
+        (pl.Int64, [[7, 0, 2, 7]], [7, 2]),
+        (pl.Float64, [[1.0, 0.0, NAN, None], [1.0, 0.0, 0.5, 1.0]], None),
+        (pl.Float32, [[0.1, 0.2, 0.5, 0.3]], 0.1),
+        (pl.String, [["TRUE", "0", "1", "false"], ["yes", "0", "1", None]], None),
+        (pl.String, [["it's", "no", "NO", None]], "it's"),
+        (pl.String, [["yes", "no", "NA", " nan "], ["None", "none", "yes", "no"]], "yes"),
+        (pl.String, [["NA", "no", "null", "NA"]], "NA"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
+def test_labels_of_every_type_are_read_alike(engine: Engine, dtype, cases, positive):
+    labels = (pl.Series(one, dtype=dtype) for one in cases)
+    score = [0.1, 0.2, 0.3, 0.4]
+    assert_areas_same(
+        engine, [pl.DataFrame({"truth": one, "score": score}) for one in labels], positive=positive
+    )
+
+
+def test_the_table_may_have_columns_with_our_names(engine: Engine):
+    table = predictions(6, 40).rename({"score": "Threshold", "truth": "tp", "fold": "note"})
+    table = table.with_columns(pl.lit(1.0).alias("POS"), pl.lit(2.0).alias("estimate"))
+    asked = {"truth": "tp", "score": "Threshold"}
+    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
+
+
+def test_a_log_loss_that_is_infinite_or_of_one_class_has_a_note(engine: Engine):
+    # A score of 1 and no negatives, or of 0 and no positives: terms that are logarithms of zero.
+    table = pl.DataFrame({
+        "model": ["a", "a", "b", "b", "c", "c", "d", "d", "d"],
+        "truth": [True, False, True, True, False, False, True, False, True],
+        "score": [0.7, 0.2, 1.0, 0.5, 0.0, 0.5, 0.0, 0.2, 0.9],
+    })  # fmt: skip
+    asked = COLUMNS | {
+        "priors": 0.1,
+        "over": (0.1, 0.2),
+        "measures": ["log_loss", "log_loss_range"],
+    }
+    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
+
+
+def test_notes_tell_doubts_of_every_size(engine: Engine):
+    # λ/N from 0.02 to 8·10¹⁴, some of them halfway between two of two digits.
+    priors = [1 / (1 + skew) for skew in (0.25, 0.5, 1, 1.5, 10, 99.5, 150, 12345, 1e9, 6.4e15)]
+    table = pl.DataFrame({"truth": [True] * 4 + [False] * 8, "score": range(12)}).cast(
+        {"score": pl.Float64}
+    )
+    asked = COLUMNS | {"priors": priors, "measures": "auprec"}
+    uploaded = engine.table(table)
+    assert_same(pr.warehouse.evaluate(uploaded, **asked), pr.evaluate(table, **asked))
+    asked |= {"priors": [1e-30, 1e-100]}
+    found = pr.warehouse.collected(pr.warehouse.evaluate(uploaded, **asked)).sort("prior")
+    assert set(found["note"]) == {"λ/N = above 1e15: biased upward"}
+    expected = pr.evaluate(table, **asked).sort("prior")["estimate"].to_list()
+    assert found["estimate"].to_list() == pytest.approx(expected)
+
+
+def test_counts_may_be_large():
+    import ibis
+
+    table = predictions(37).with_columns(n=pl.lit(2.0**40))
+    asked = COLUMNS | {"count": "n", "intervals": "logit"}
+    found, expected = (
+        pr.warehouse.collected(pr.evaluate(ibis.memtable(table), **asked)),
+        pr.evaluate(table, **asked),
+    )
+    assert_same(found.drop("std_error"), expected.drop("std_error"))
+
+
+def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):
+    table = predictions(35).with_columns(score=pl.when(pl.col("model") != "a").then("score"))
+    found = pr.warehouse.collected(
+        pr.evaluate(engine.table(table), **COLUMNS, priors=0.1, intervals="wald")
+    )
+    missing = found.filter(model="a")
+    assert missing.select("estimate", "lower", "upper").null_count().row(0) == (missing.height,) * 3
+    assert missing["note"].str.contains("null score").all()
+    assert found.filter(pl.col("model") != "a")["lower"].is_not_null().any()
+
+
+def test_nan_is_fetched_as_nan(engine: Engine):
+    scores = pl.DataFrame({"score": [1.0, NAN, None, INFINITE]})
+    found = pr.warehouse.collected(engine.table(scores))
+    if engine.name != "postgres":
+        assert_frame_equal(found.sort("score"), scores.sort("score"))

@@ -1,0 +1,203 @@
+"""Tables of a warehouse beside those of this machine: what is taken, fetched and refused."""
+
+import inspect
+import subprocess
+import sys
+
+import ibis
+import polars as pl
+import pytest
+from comparison import assert_same, predictions
+from engines import Engine
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidTable, PolarocError
+
+ROLES = {"truth": "truth", "score": "score"}
+TABLE = predictions(5, 80).with_columns(pl.col("score").clip(-4, 4))
+THERE = {"evaluate", "curve", "probabilities"}
+SHARED = [name for name in pr.warehouse.__all__ if name in pr.__all__]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_functions_take_what_those_of_polars_take(name):
+    there, here = (inspect.signature(getattr(of, name)).parameters for of in (pr.warehouse, pr))
+    # How the work is split among workers.
+    assert set(there) - set(here) <= {"ranges"}
+    assert set(here) <= set(there)
+    both = [argument for argument in there if argument in here]
+    assert both == [argument for argument in here if argument in there]
+    for argument in both:
+        assert there[argument].default == here[argument].default
+        assert there[argument].kind == here[argument].kind
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("curve", {"truth": "truht"}),
+        ("curve", {"score": "model"}),
+        ("curve", {"by": ["model", "model"]}),
+        ("curve", {"nulls": "keep"}),
+        ("curve", {"positive": "yes"}),
+        ("evaluate", {"priors": 1.5}),
+        ("evaluate", {"over": (0.2, 0.1)}),
+        ("evaluate", {"interpolation": "cubic"}),
+        ("evaluate", {"measures": "gini"}),
+        ("evaluate", {"intervals": "logit", "interpolation": "hull"}),
+    ],
+)
+def test_what_polars_functions_refuse_is_refused_alike(name, asked):
+    sides = []
+    for source in (TABLE.lazy(), ibis.memtable(TABLE)):
+        with pytest.raises(PolarocError, match="Hint:") as caught:
+            getattr(pr, name)(source, **ROLES | asked)
+        sides.append(caught)
+    here, there = sides
+    assert there.type is here.type
+    # Further on the words may differ, as what Polars and ibis call a type does.
+    begin = [caught.value.found.replace("'", "").partition(" is ")[0] for caught in sides]
+    assert begin[0] == begin[1]
+
+
+OTHERS = {name for name in pr.__all__ if "bearings" in getattr(getattr(pr, name), "__dict__", {})}
+
+
+@pytest.mark.parametrize("name", sorted(OTHERS - THERE))
+def test_other_functions_say_which_run_there_and_how_to_fetch_the_rows(name):
+    with pytest.raises(InvalidTable, match=rf"(?s)^{name} does not run.*'evaluate'.*to_polars"):
+        getattr(pr, name)(ibis.memtable(TABLE), **ROLES)
+
+
+def test_cases_of_a_warehouse_are_described_and_fetched_on_demand():
+    # It has no connection.
+    table = pr.warehouse.unseen("scores", {"clf": "string", "y": "int64", "p": "float64"})
+    cases = pr.cases(table, truth="y", score="p")
+    assert "model  'clf' (found by its name)" in repr(cases)
+    assert "GROUP BY" in pr.warehouse.sql(pr.evaluate(cases, measures="auc"), "duckdb")
+    there = ibis.memtable(TABLE)
+    known = pr.cases(there, **ROLES)
+    assert known.table is there
+    assert_same(
+        known.pipe(pr.evaluate, measures="auc"), pr.evaluate(TABLE, **ROLES, measures="auc")
+    )
+    beside = pr.evaluate(known, by="fold", fold=None, measures="auc")
+    assert_same(beside, pr.evaluate(TABLE, **ROLES, by="fold", fold=None, measures="auc"))
+    fetched = known.collect()
+    assert fetched.table.equals(TABLE)
+    assert pr.check(fetched).equals(pr.check(TABLE, **ROLES))
+
+
+def test_a_curve_of_a_warehouse_is_fetched_by_functions_of_curves():
+    curve, keys = pr.curve(ibis.memtable(TABLE), **ROLES), ["model", "fold", "measure"]
+    found, expected = pr.auc(curve), pr.auc(pr.curve(TABLE, **ROLES))
+    assert_frame_equal(found.sort(keys), expected.sort(keys))
+
+
+def test_nothing_of_the_warehouse_is_loaded_before_such_a_table_is_met():
+    code = (
+        "import sys, polars as pl, polaroc as pr\n"
+        "loaded = lambda: 'polaroc.warehouse' in sys.modules\n"
+        "table = {'y': [1, 0], 'p': [.9, .2]}\n"
+        "pr.evaluate(table, truth='y', score='p', measures='auc'); assert not loaded()\n"
+        "import ibis; found = pr.evaluate(ibis.memtable(table), truth='y', score='p')\n"
+        "assert loaded() and isinstance(found, ibis.Table)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_probabilities_of_the_tuning_table_have_a_note():
+    there = ibis.memtable(TABLE)
+    curve, asked = pr.warehouse.curve(there, **ROLES), {"score": "score", "priors": 0.1}
+    found = pr.warehouse.collected(pr.warehouse.probabilities(there, curve, **asked))
+    (note,) = set(found["note"])
+    # On this machine it is refused.
+    with pytest.raises(InvalidTable, match="the scores are those of the tuning table"):
+        pr.probabilities(TABLE, pr.curve(TABLE, **ROLES), **asked)
+    assert "the scores are those of the tuning table" in note
+    meant = pr.warehouse.probabilities(there, curve, **asked, same_table=True)
+    assert pr.warehouse.collected(meant)["note"].null_count() == TABLE.height
+
+
+# Curves
+
+CURVES = pr.curve(predictions(13, 200), **ROLES)
+ONE = pr.curve(predictions(13, 200), **ROLES, model=None, fold=None)
+BROKEN = {
+    "a key dropped": (CURVES.drop("fold"), "curves as one.*model="),
+    "concatenated": (pl.concat([ONE, ONE]), "up to 2 curves as one"),
+    "every second row": (ONE[::2], r"\d+ of \d+ positives and \d+ of \d+ negatives"),
+    "filtered": (ONE.filter(pl.col("threshold") > 0), "no row begins a curve"),
+    "another rate": (ONE.with_columns(tpr=pl.col("tpr") * 2), "contradict one another"),
+    "the other order": (
+        ONE.with_columns(pl.col("tp", "tpr", "fp", "fpr").reverse()), "contradict one another",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_is_no_whole_curve_is_refused(engine: Engine, broken):
+    curve, message = BROKEN[broken]
+    there = engine.table(curve)
+    with pytest.raises(InvalidTable, match=f"(?s){message}.*Hint: "):
+        pr.warehouse.hull(there)
+    by = [name for name in ("model", "fold") if name in curve.columns]
+    with pytest.raises(InvalidTable, match=f"(?s){message}.*Hint: "):
+        pr.warehouse.probabilities(engine.table(TABLE), there, score="score", priors=0.1, by=by,
+                                   model=None, fold=None)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: pr.curve(table, **ROLES, weight="weight"),
+        lambda table: pr.curve(table.filter("truth"), **ROLES),
+        lambda table: pr.curve(table.with_columns(weight=0.0), **ROLES, weight="weight"),
+        lambda table: pr.curve(table.clear(), **ROLES),
+        lambda table: pr.curve(table, **ROLES).with_columns(pl.col("tpr", "fpr").cast(pl.Float32)),
+        lambda table: pr.curve(
+            table.with_columns(score=pl.when(pl.col("model") == "a").then("score")).lazy(), **ROLES
+        ).collect(),
+    ],
+    ids=["weighted", "positives alone", "no weight", "no row", "short rates", "unranked"],
+)
+def test_what_is_a_whole_curve_is_taken(engine: Engine, change):
+    curve = change(predictions(13, 200, weights=True))
+    there = engine.table(curve)
+    assert_same(pr.warehouse.hull(there).select("tp", "fp"), pr.hull(curve).select("tp", "fp"))
+
+
+# Refusals before anything runs
+
+
+def test_what_is_no_table_of_predictions_is_refused():
+    for table, words in (
+        (ibis.table({"truth": "boolean", "score": "string"}, name="t"), "numbers"),
+        (ibis.table({"truth": "timestamp", "score": "float64"}, name="t"), "truth values"),
+        (TABLE, "ibis table"),
+    ):
+        with pytest.raises(PolarocError, match=words):
+            pr.warehouse.curve(table, **ROLES)
+    for table in (
+        ibis.memtable(TABLE),
+        pr.warehouse.curve(ibis.memtable(TABLE), **ROLES).mutate(prior=1),
+    ):
+        with pytest.raises(InvalidTable, match="no curve"):
+            pr.warehouse.hull(table)
+
+
+@pytest.mark.parametrize("key", ["Threshold", "__POLAROC_truth", "tp"])
+def test_keys_that_an_engine_takes_for_ours_are_refused(key):
+    table = pr.warehouse.unseen("predictions", ["truth", "score", key])
+    with pytest.raises(InvalidArgument, match="rename"):
+        pr.warehouse.curve(table, **ROLES, by=key)
+
+
+@pytest.mark.parametrize("ranges", ["auto", 0, 257, "64", [0.5, None], [INF := float("inf")]],
+                         ids=str)  # fmt: skip
+def test_ranges_that_cannot_be_are_refused(ranges):
+    # There is no connection, either, that could tell ranges.
+    table = pr.warehouse.unseen("predictions", ["truth", "score"])
+    with pytest.raises(InvalidArgument, match="Hint:"):
+        pr.warehouse.curve(table, **ROLES, ranges=ranges)

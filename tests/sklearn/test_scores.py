@@ -50,25 +50,26 @@ def test_a_belief_is_taken_for_a_range():
     assert area == pytest.approx(np.dot(each, belief.weights))
 
 
-@pytest.mark.alike(4)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "y_true",
     [
-        TRUTH.tolist(), TRUTH.astype(int), TRUTH.astype(float), pd.Series(TRUTH),
-        np.where(TRUTH, "True", "False"), np.where(TRUTH, "1", "0").tolist(),
-        pd.Series(TRUTH, dtype="boolean"), pd.Series(TRUTH.astype(int), dtype="Int64"),
-        pl.Series(TRUTH), pl.Series(TRUTH).cast(pl.Int8), TRUTH.astype(int)[:, None].ravel(),
+        TRUTH.tolist(), TRUTH.astype(float), np.where(TRUTH, "True", "False"),
+        np.where(TRUTH, "1", "0").tolist(), pd.Series(TRUTH, dtype="boolean"),
+        pd.Series(TRUTH.astype(int), dtype="Int64"), pl.Series(TRUTH).cast(pl.Int8),
     ],
 )  # fmt: skip
 def test_labels_are_read_as_scikit_learn_reads_them(y_true):
-    for score in (SCORE, SCORE.tolist(), pd.Series(SCORE), pl.Series(SCORE)):
+    for score in (SCORE.tolist(), pd.Series(SCORE), pl.Series(SCORE)):
         area = auprec_score(y_true, score, prior=0.1)
         assert area == pytest.approx(auprec_score(TRUTH, SCORE, prior=0.1))
 
 
-@pytest.mark.parametrize("kind", [np.array, pl.Series, lambda v: pd.Series(v, dtype="category")])
-@pytest.mark.parametrize("labels", [("fraud", "ok"), (1, 2), (1, -1), ("TRUE", "false")], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [(np.array, ("fraud", "ok")), (pl.Series, (1, 2)), (np.array, (1, -1)),
+     (lambda labels: pd.Series(labels, dtype="category"), ("TRUE", "false"))],
+    ids=lambda one: str(one) if isinstance(one, tuple) else "",
+)  # fmt: skip
 def test_other_labels_need_the_positive_one(kind, labels):
     positive, negative = labels
     y_true = kind([positive if one else negative for one in TRUTH])
@@ -76,12 +77,11 @@ def test_other_labels_need_the_positive_one(kind, labels):
         auprec_score(y_true, SCORE, prior=0.1)
     found = ", ".join(map(repr, sorted(labels)))
     assert f"y_true has the labels {found}, and pos_label is None." in str(caught.value)
-    assert "\nHint: name the positive label, pos_label=...; without it" in str(caught.value)
     area = auprec_score(y_true, SCORE, prior=0.1, pos_label=positive)
     assert area == pytest.approx(auprec_score(TRUTH, SCORE, prior=0.1))
 
 
-@pytest.mark.parametrize("missing", ["NA", "nan", "", " ", "None"])
+@pytest.mark.parametrize("missing", ["NA", ""])
 def test_a_text_of_a_missing_label_is_no_negative(missing):
     words = np.where(TRUTH, "yes", "no").astype(object)
     words[:3] = missing
@@ -93,48 +93,10 @@ def test_a_text_of_a_missing_label_is_no_negative(missing):
     assert area == pytest.approx(auprec_score(TRUTH, SCORE, prior=0.1))
 
 
-@pytest.mark.parametrize("label", ["0", "false"])
-def test_clear_labels_may_all_be_negative(label):
-    with pytest.warns(UndefinedMetricWarning, match="no positives"):
-        assert np.isnan(auprec_score([label, label], [0.1, 0.2], prior=0.1))
-
-
-@pytest.mark.parametrize(("y_true", "why"), [([0, 0], "no positives"), ([1, 1], "no negatives")])
+@pytest.mark.parametrize(
+    ("y_true", "why"),
+    [([0, 0], "no positives"), ([1, 1], "no negatives"), (["false"] * 2, "no positives")],
+)
 def test_one_class_is_undefined(y_true, why):
     with pytest.warns(UndefinedMetricWarning, match=f"auprec is undefined: {why}"):
         assert np.isnan(auprec_score(y_true, [0.1, 0.2], prior=0.1))
-
-
-PAIR = np.column_stack([1 - SCORE, SCORE])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "kind", "message"),
-    [
-        ({"y_score": PAIR}, InvalidArgument, r"shape \(200, 2\)(.|\n)*predict_proba\(X\)\[:, 1\]"),
-        ({"y_score": PAIR[:, [0, 1, 1]]}, InvalidArgument, r"200, 3\)(.|\n)*one_vs_rest"),
-        ({"y_true": WEIGHT}, InvalidArgument, r"multiclass(.|\n)*Hint: polaroc.one_vs_rest"),
-        ({"y_true": SCORE + 0.5}, InvalidArgument, "Unknown label type: continuous"),
-        ({"y_true": None}, InvalidArgument, "y_true cannot be read"),
-        ({"y_true": [], "y_score": []}, InvalidArgument, "y_true is empty"),
-        ({"y_true": TRUTH[1:]}, InvalidArgument, "y_score has 200 numbers for 199 cases"),
-        ({"pos_label": 2}, InvalidArgument, "pos_label is 2"),
-        ({"y_score": np.where(TRUTH, np.nan, 1)}, InvalidPredictions, r"NaN for \d+ cases"),
-        ({"sample_weight": -WEIGHT}, InvalidPredictions, "200 invalid weights"),
-        ({"sample_weight": WEIGHT[1:]}, InvalidArgument, "sample_weight has 199 numbers"),
-        ({"prior": 1.5}, InvalidArgument, "prior is 1.5"),
-        ({"prior": [0.1, 0.2]}, InvalidArgument, r"prior is \[0.1, 0.2\]"),
-        ({"prior": "mine"}, InvalidArgument, "prior is 'mine'"),
-        ({"interpolation": "cubic"}, InvalidArgument, "interpolation is 'cubic'"),
-    ],
-)
-def test_wrong_arguments_are_refused(arguments, kind, message):
-    given = {"y_true": TRUTH, "y_score": SCORE, "prior": 0.1} | arguments
-    with pytest.raises(kind, match=message) as refusal:
-        auprec_score(given.pop("y_true"), given.pop("y_score"), **given)
-    assert "Hint: " in str(refusal.value)
-
-
-def test_a_range_is_a_pair_or_a_belief():
-    with pytest.raises(InvalidArgument, match=r"over is 0.1(.|\n)*Hint:"):
-        iauprec_score(TRUTH, SCORE, over=0.1)

@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidArgument
 from polaroc.sklearn import PriorThresholdClassifier, scorer
 
 X, Y = make_classification(300, n_features=5, weights=[0.6], flip_y=0.2, random_state=4)
@@ -45,7 +45,6 @@ def checks():
 
 
 # scikit-learn casts infinite labels before it refuses them.
-@pytest.mark.alike(15)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize(("estimator", "check"), checks())
@@ -179,55 +178,25 @@ def test_metadata_is_routed():
     assert costs[best.threshold_] == pytest.approx(min(costs.values()))
 
 
-@pytest.mark.long
-def test_jobs_and_pickles():
-    model = PriorThresholdClassifier(GaussianNB(), over=(0.05, 0.2), cv=3, n_jobs=2).fit(X, Y)
-    alone = clone(model).set_params(n_jobs=None).fit(X, Y)
-    assert model.threshold_ == alone.threshold_
-    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), alone.predict(X))
-
-
 @pytest.mark.parametrize(
-    ("arguments", "kind", "message"),
+    ("arguments", "message"),
     [
-        ({"prior": None}, InvalidArgument, "needed is one of the two"),
-        ({"over": (0.1, 0.2)}, InvalidArgument, "needed is one of the two"),
-        ({"prior": [0.1, 0.2]}, InvalidArgument, "prior is"),
-        ({"rule": "recall"}, InvalidArgument, "target is None"),
-        ({"cost_fn": 0}, InvalidArgument, "cost_fn is 0"),
-        (
-            {"prior": None, "over": (0.1, 0.2), "rule": "balanced"},
-            InvalidArgument, "'balanced' needs one prior",
-        ),
-        (
-            {"rule": "recall", "target": 0.5, "confidence": 0.9},
-            InvalidArgument, "thresholds of folds promise nothing",
-        ),
-        ({"confidence": 0.9, "cv": 0.5}, InvalidArgument, "no constraint that could be promised"),
-        ({"cv": 1.5}, InvalidArgument, "cannot be split so"),
-        (
-            {"rule": "recall", "target": 0.999, "confidence": 0.9, "cv": 0.5},
-            InvalidArgument, "chose no threshold: no threshold can be promised",
-        ),
-        (
-            {"rule": "precision", "target": 1.0, "estimator": DummyClassifier()},
-            InvalidArgument, "chose no threshold: no point",
-        ),
-        ({"response_method": "predict"}, InvalidArgument, "response_method is 'predict'"),
-        ({"estimator": GaussianNB}, InvalidArgument, "no classifier under"),
-        ({"cv": 1}, InvalidArgument, "cannot be split so"),
-        ({"y": np.zeros(len(Y))}, InvalidPredictions, "y has 1 class"),
-        ({"y": np.arange(len(Y)) % 3}, InvalidArgument, r"multiclass(.|\n)*one_vs_rest"),
-        ({"sample_weight": WEIGHT, "estimator": KNeighborsClassifier()}, InvalidArgument,
-         "takes no sample_weight"),
+        ({"rule": "recall", "target": 0.5, "confidence": 0.9}, "thresholds of folds promise"),
+        ({"rule": "recall", "target": 0.999, "confidence": 0.9, "cv": 0.5}, "chose no threshold"),
+        ({"rule": "precision", "target": 1.0, "estimator": DummyClassifier()}, "no threshold"),
+        ({"sample_weight": WEIGHT, "estimator": KNeighborsClassifier()}, "takes no sample_weight"),
     ],
-)  # fmt: skip
-def test_wrong_arguments_are_refused_when_it_is_fitted(arguments, kind, message):
+)
+def test_what_it_cannot_do_is_refused_when_it_is_fitted(arguments, message):
     given = {"estimator": GaussianNB(), "prior": 0.01, "cv": 3} | arguments
-    fitting = {"y": given.pop("y", Y), "sample_weight": given.pop("sample_weight", None)}
-    with pytest.raises(kind, match=message) as refusal:
-        PriorThresholdClassifier(**given).fit(X, **fitting)
-    assert "Hint: " in str(refusal.value)
+    weight = given.pop("sample_weight", None)
+    with pytest.raises(InvalidArgument, match=message):
+        PriorThresholdClassifier(**given).fit(X, Y, sample_weight=weight)
+
+
+def test_it_is_pickled():
+    model = PriorThresholdClassifier(GaussianNB(), over=(0.05, 0.2), cv=3).fit(X, Y)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
 def test_a_promise_is_made_on_cases_that_the_classifier_never_saw():

@@ -11,7 +11,10 @@ import polaroc as pr
 COLUMNS = {"truth": "truth", "score": "score"}
 
 
-@pytest.mark.parametrize(("weight", "nulls"), [(None, "drop"), ("weight", "raise")])
+@pytest.mark.parametrize(
+    ("weight", "nulls"),
+    [(None, "drop"), pytest.param("weight", "raise", marks=pytest.mark.slow)],
+)
 def test_odd_rows(engine: Engine, weight, nulls):
     # One key per case: what is wrong with one must not touch another.
     table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)

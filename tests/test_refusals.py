@@ -8,9 +8,10 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 TABLE = pl.DataFrame({
     "model": ["A"] * 8 + ["B"] * 8,
@@ -20,6 +21,8 @@ TABLE = pl.DataFrame({
     "score": [0.9, 0.1, 0.8, 0.7, 0.6, 0.3, 0.4, 0.2, 0.5, 0.4, 0.9, 0.3, 0.8, 0.1, 0.6, 0.7],
 })  # fmt: skip
 CASES = pr.cases(TABLE, truth="truth", score="score", model="model", fold="fold", case="case")
+# One model on one test set, and its scores in use.
+ONE, OF_ONE = TABLE.filter(model="A").drop("model", "fold"), {"truth": "truth", "score": "score"}
 NAMES = {
     "pr": pr, "pl": pl, "np": np, "table": TABLE, "cases": CASES,
     "roles": {"truth": "truth", "score": "score", "model": "model", "fold": "fold"},
@@ -27,6 +30,13 @@ NAMES = {
     "estimates": pl.DataFrame({
         "day": 1, "model": ["A", "B"], "method": "em", "prior": 0.2, "lower": 0.1, "upper": 0.3,
     }),
+    "of_one": OF_ONE, "one": ONE, "used": ONE.select("score", day=1),
+    "gaps": ONE.with_columns(day=pl.lit(None, pl.Int8)),
+    "points": pr.operating_points(ONE[:6], "threshold", target=0.5, priors=0.2, **OF_ONE),
+    "estimate": pl.DataFrame({"method": "em", "prior": 0.1, "lower": 0.05, "upper": 0.2}),
+    "unseen": pr.warehouse.unseen("cases", ["truth", "score"]),
+    "x": np.arange(16.0).reshape(8, 2) % 5, "y": [0, 1] * 4, "words": ["bad", "good"] * 4,
+    "bayes": GaussianNB, "threshold_classifier": pr.sklearn.PriorThresholdClassifier,
 }  # fmt: skip
 
 # call, exception, words of the message
@@ -125,6 +135,441 @@ REFUSALS = [
     ("pr.expr.rate('recall', 'truth', 'score', 2**53 + 1)", InvalidArgument, "threshold is"),
     ("pr.expr.measure('lift', 'truth', 'score')", InvalidArgument, "allowed are"),
     ("pr.expr.measure('sens', 'truth', 'score')", InvalidArgument, "over is None"),
+    # estimate_prior
+    ("pr.estimate_prior(one, used, method='acc', **of_one)", InvalidArgument, "method is 'acc'"),
+    ("pr.estimate_prior(one, used, level=1, **of_one)", InvalidArgument, "level is 1"),
+    (
+        "pr.estimate_prior(one, used, truth='truth', score='p')",
+        InvalidArgument,
+        "there is no column 'p'",
+    ),
+    (
+        "pr.estimate_prior(one.with_columns(score=2 * pl.col('score')), used, **of_one)",
+        InvalidPredictions,
+        "reference: ",
+    ),
+    (
+        "pr.estimate_prior(cases, used, score='score')",
+        InvalidArgument,
+        "deployed: there is no key 'model'",
+    ),
+    (
+        "pr.estimate_prior(one, pr.cases(used, score='score', cluster='day'), **of_one)",
+        InvalidArgument,
+        "deployed: estimate_prior does not honour 'cluster'",
+    ),
+    (
+        "pr.estimate_prior(one, pr.cases(one, truth='truth'), **of_one)",
+        InvalidArgument,
+        "deployed: score is not given",
+    ),
+    # monitor
+    ("pr.monitor(one, used, points=0.5, **of_one)", InvalidArgument, "time is not given"),
+    (
+        "pr.monitor(one, used, points=0.5, time='date', **of_one)",
+        InvalidArgument,
+        "there is no column 'date'",
+    ),
+    (
+        "pr.monitor(one, used, points=float('nan'), time='day', **of_one)",
+        InvalidArgument,
+        "points is nan",
+    ),
+    (
+        "pr.monitor(one, used, points=0.5, over=0.1, time='day', **of_one)",
+        InvalidArgument,
+        "over is 0.1, allowed is a pair",
+    ),
+    (
+        "pr.monitor(one, used, points=0.5, level=95, time='day', **of_one)",
+        InvalidArgument,
+        "level is 95",
+    ),
+    (
+        "pr.monitor(one, used, points=0.5, cost_fn=0, time='day', **of_one)",
+        InvalidArgument,
+        "cost_fn is 0",
+    ),
+    (
+        "pr.monitor(one, used, points=points.with_columns(threshold=None), time='day', **of_one)",
+        InvalidTable,
+        "a threshold is null",
+    ),
+    (
+        "pr.monitor(one, used, points=points.drop('threshold'), time='day', **of_one)",
+        InvalidTable,
+        "no column 'threshold'",
+    ),
+    (
+        "pr.monitor(one, used, points=points.with_columns(share=7.0), time='day', **of_one)",
+        InvalidTable,
+        "a share that is no number from 0 to 1",
+    ),
+    (
+        "pr.monitor(one, used, points=pl.concat([points, points]), time='day', **of_one)",
+        InvalidTable,
+        "have 2 rows",
+    ),
+    (
+        "pr.monitor(one, used, points=points.with_columns(fold=1), time='day', **of_one)",
+        InvalidTable,
+        "no role of the cases names the key 'fold'",
+    ),
+    (
+        "pr.monitor(one.filter('truth'), used, points=0.5, time='day', **of_one)",
+        InvalidPredictions,
+        "reference: no negatives",
+    ),
+    (
+        "pr.monitor(one, gaps, points=0.5, time='day', **of_one)",
+        InvalidPredictions,
+        "8 rows have no 'day'",
+    ),
+    (
+        "pr.monitor(one, used.with_columns(score=None), points=0.5, time='day', **of_one)",
+        InvalidPredictions,
+        "deployed: 8 null scores",
+    ),
+    (
+        "pr.monitor(cases, table.with_columns(model=pl.lit('C'), day=1), points=0.5, time='day')",
+        InvalidPredictions,
+        "no reference for model='C'",
+    ),
+    # operating_points
+    ("pr.operating_points(cases, 'best')", InvalidArgument, "rule is 'best'"),
+    ("pr.operating_points(cases, 'recall')", InvalidArgument, "target is None"),
+    ("pr.operating_points(cases, 'recall', target=1.1)", InvalidArgument, "target is 1.1"),
+    ("pr.operating_points(cases, 'cost', target=0.5)", InvalidArgument, "target is 0.5"),
+    ("pr.operating_points(cases, 'cost', cost_fn=0)", InvalidArgument, "cost_fn is 0"),
+    ("pr.operating_points(cases, 'f_measure', beta=-1)", InvalidArgument, "beta is -1"),
+    ("pr.operating_points(cases, 'cost', priors=2)", InvalidArgument, "prior is 2"),
+    (
+        "pr.operating_points(cases, 'posterior', score_prior=1.5)",
+        InvalidArgument,
+        "score_prior is 1.5",
+    ),
+    (
+        "pr.operating_points(cases, 'cost', over=(0.1, 0.2), priors=0.1)",
+        InvalidArgument,
+        "priors and over are both given",
+    ),
+    (
+        "pr.operating_points(cases, 'f_measure', over=(0.1, 0.2))",
+        InvalidArgument,
+        "'f_measure' needs one prior",
+    ),
+    ("pr.operating_points(cases, 'max_recall')", InvalidArgument, "'max_recall' needs constraints"),
+    (
+        "pr.operating_points(cases, 'balanced', constraints={'recall': 0.5})",
+        InvalidArgument,
+        "'balanced' leaves no choice",
+    ),
+    ("pr.operating_points(cases, constraints={})", InvalidArgument, "constraints is {}"),
+    (
+        "pr.operating_points(cases, constraints='precision')",
+        InvalidArgument,
+        "constraints is 'precision'",
+    ),
+    (
+        "pr.operating_points(cases, constraints={'ppv': 0.8})",
+        InvalidArgument,
+        "did you mean 'precision'",
+    ),
+    (
+        "pr.operating_points(cases, constraints={'precision': 80})",
+        InvalidArgument,
+        "precision = 80, allowed is 0 < precision < 1",
+    ),
+    (
+        "pr.operating_points(cases, 'recall', target=0.8, constraints={'recall': 0.5})",
+        InvalidArgument,
+        "recall is limited twice",
+    ),
+    (
+        "pr.operating_points(cases, over=pr.beta(2, 18), constraints={'recall': 0.5})",
+        InvalidArgument,
+        "a belief without ends",
+    ),
+    (
+        "pr.operating_points(one, 'cost', confidence=0.9, **of_one)",
+        InvalidArgument,
+        "no constraint that could be promised",
+    ),
+    (
+        "pr.operating_points(one, 'recall', target=0.5, confidence=95, **of_one)",
+        InvalidArgument,
+        "confidence is 95",
+    ),
+    (
+        "pr.operating_points(one, 'recall', target=1, confidence=0.9, **of_one)",
+        InvalidArgument,
+        "target is 1, of which no sample",
+    ),
+    (
+        "pr.operating_points(gaps, 'recall', target=0.5, confidence=0.9, cluster='day', **of_one)",
+        InvalidPredictions,
+        "8 cases have no cluster",
+    ),
+    (
+        "pr.operating_points(curve, priors=pl.concat([estimate, estimate]))",
+        InvalidTable,
+        "several estimated",
+    ),
+    (
+        "pr.operating_points(curve, priors=estimate.with_columns(model=1))",
+        InvalidTable,
+        "the key 'model' is String",
+    ),
+    # apply_thresholds
+    (
+        "pr.apply_thresholds(one, points, intervals='wald', **of_one)",
+        InvalidArgument,
+        "intervals is 'wald'",
+    ),
+    (
+        "pr.apply_thresholds(one, points, intervals=True, level=95, **of_one)",
+        InvalidArgument,
+        "level is 95, allowed is 0 < level < 1",
+    ),
+    (
+        "pr.apply_thresholds(one, points, intervals=True, cost_fn=0, **of_one)",
+        InvalidArgument,
+        "cost_fn is 0",
+    ),
+    (
+        "pr.apply_thresholds(one, points, priors=2, **of_one)",
+        InvalidArgument,
+        "prior is 2, allowed is 0 < prior < 1",
+    ),
+    ("pr.apply_thresholds(one, points, rates='nvp', **of_one)", InvalidArgument, "rates is 'nvp'"),
+    ("pr.apply_thresholds(one, float('nan'), **of_one)", InvalidArgument, "points is nan"),
+    (
+        "pr.apply_thresholds(one, [0.5], **of_one)",
+        InvalidArgument,
+        "points is [0.5], allowed are a number",
+    ),
+    ("pr.apply_thresholds(one, {'A': 0.5}, **of_one)", InvalidArgument, "points=0.5"),
+    (
+        "pr.apply_thresholds(cases, {'A': 0.5, 'B': None})",
+        InvalidArgument,
+        "points is None for 'B', allowed are numbers",
+    ),
+    ("pr.apply_thresholds(one, {'threshold': [0.5]}, **of_one)", InvalidTable, "no column 'rule'"),
+    (
+        "pr.apply_thresholds(one, pr.operating_points(one, **of_one), **of_one)",
+        InvalidTable,
+        "same_table=True",
+    ),
+    (
+        "pr.apply_thresholds(one[:6], points, tuning=one, **of_one)",
+        InvalidTable,
+        "all cases of the predictions are among tuning",
+    ),
+    # expected_cost
+    ("pr.expected_cost(curve, over='x')", InvalidArgument, "over is 'x', allowed are a share"),
+    ("pr.expected_cost(curve, over=1.5)", InvalidArgument, "over is 1.5, allowed is 0 < over < 1"),
+    ("pr.expected_cost(curve, over=(0.2, 0.1))", InvalidArgument, "allowed is lo < hi"),
+    (
+        "pr.expected_cost(curve, over=0.1, cost=10)",
+        InvalidArgument,
+        "cost is 10, allowed is 0 < cost < 1",
+    ),
+    (
+        "pr.expected_cost(curve, over=0.1, cost=0.7, cost_fn=3)",
+        InvalidArgument,
+        "cost is the share of a miss",
+    ),
+    ("pr.expected_cost(curve, over=pr.prior_grid(0.1, 0.2, 2))", InvalidTable, "no column 'lower'"),
+    (
+        "pr.expected_cost(curve, over=pl.concat([estimate, estimate]))",
+        InvalidTable,
+        "several estimated priors",
+    ),
+    # cost_curve and decision_curve
+    ("pr.cost_curve(curve, [1.5])", InvalidArgument, "1.5"),
+    ("pr.cost_curve(curve, 'half')", InvalidArgument, "'half'"),
+    ("pr.decision_curve(curve, [])", InvalidArgument, "thresholds"),
+    ("pr.decision_curve(curve, 1)", InvalidArgument, "thresholds"),
+    ("pr.decision_curve(curve, score_prior='own')", InvalidArgument, "score_prior is 'own'"),
+    ("pr.decision_curve(curve, level=0.9)", InvalidArgument, "level is for intervals"),
+    ("pr.decision_curve(curve, intervals='exact')", InvalidArgument, "intervals is 'exact'"),
+    # priors that are estimated
+    (
+        "pr.auprec(curve, estimate.join(pl.DataFrame({'model': ['A', 'B']}), how='cross'))",
+        InvalidArgument,
+        "priors are 2 estimates, each of a key",
+    ),
+    ("pr.choose(cases, over=estimate.with_columns(lower=None))", InvalidTable, "has no interval"),
+    ("pr.choose(cases, over=estimate.with_columns(prior=None))", InvalidTable, "not estimated"),
+    ("pr.choose(cases, over=pr.prior_grid(0.1, 0.2, 2))", InvalidTable, "no column 'lower'"),
+    ("pr.choose(measures, over=estimate)", InvalidArgument, "there are no predictions"),
+    # warehouse
+    ("pr.warehouse.unseen('a..b', ['truth'])", InvalidArgument, "schema"),
+    (
+        "pr.warehouse.sql(pr.warehouse.curve(unseen, **of_one), 'oracle')",
+        InvalidArgument,
+        "dialect",
+    ),
+    (
+        "pr.warehouse.curve(unseen, truth='truth', score='scores')",
+        InvalidArgument,
+        "did you mean 'score'",
+    ),
+    (
+        "pr.warehouse.curve(unseen, truth=pl.col('truth'), score='score')",
+        InvalidArgument,
+        "allowed are column names",
+    ),
+    ("pr.warehouse.evaluate(unseen, intervals=True, **of_one)", InvalidArgument, "no connection"),
+    ("pr.evaluate(unseen, memory='4GB', **of_one)", InvalidArgument, "memory is given"),
+    ("pr.evaluate(unseen, progress=print, **of_one)", InvalidArgument, "progress is given"),
+    ("pr.evaluate(unseen, prior=0.1, **of_one)", InvalidArgument, "did you mean 'priors'"),
+    ("pr.probabilities(unseen, curve, score='p', priors=0.1)", InvalidArgument, "no column 'p'"),
+    # sklearn
+    (
+        "pr.sklearn.auprec_score(y, y[1:], prior=0.1)",
+        InvalidArgument,
+        "y_score has 7 numbers for 8 cases",
+    ),
+    ("pr.sklearn.auprec_score([], [], prior=0.1)", InvalidArgument, "y_true is empty"),
+    (
+        "pr.sklearn.auprec_score(y, np.full((8, 2), 0.5), prior=0.1)",
+        InvalidArgument,
+        "predict_proba(X)[:, 1]",
+    ),
+    ("pr.sklearn.auprec_score([*range(8)], y, prior=0.1)", InvalidArgument, "one_vs_rest"),
+    (
+        "pr.sklearn.auprec_score(y, x[:, 0] * np.nan, prior=0.1)",
+        InvalidPredictions,
+        "NaN for 8 cases",
+    ),
+    (
+        "pr.sklearn.auprec_score(y, x[:, 0], prior=0.1, sample_weight=-x[:, 0] - 1)",
+        InvalidPredictions,
+        "invalid weights",
+    ),
+    ("pr.sklearn.auprec_score(y, x[:, 0], prior=1.5)", InvalidArgument, "prior is 1.5"),
+    ("pr.sklearn.auprec_score(words, x[:, 0], prior=0.1)", InvalidArgument, "pos_label is None"),
+    (
+        "pr.sklearn.auprec_score(y, x[:, 0], prior=0.1, pos_label=2)",
+        InvalidArgument,
+        "pos_label is 2",
+    ),
+    (
+        "pr.sklearn.auprec_score(y, x[:, 0], prior=0.1, interpolation='cubic')",
+        InvalidArgument,
+        "interpolation is 'cubic'",
+    ),
+    ("pr.sklearn.iauprec_score(y, x[:, 0], over=0.1)", InvalidArgument, "over is 0.1"),
+    ("pr.sklearn.scorer('roc_auc')", InvalidArgument, "measure is 'roc_auc'"),
+    ("pr.sklearn.scorer('iauprec')", InvalidArgument, "over is None"),
+    (
+        "pr.sklearn.scorer('auc', threshold=0.5)",
+        InvalidArgument,
+        "threshold is for rates and costs",
+    ),
+    ("pr.sklearn.scorer('auc', prior=0.1)", InvalidArgument, "prior is for measures at one prior"),
+    (
+        "pr.sklearn.scorer('precision', over=(0.1, 0.2))",
+        InvalidArgument,
+        "over is for areas and costs",
+    ),
+    (
+        "pr.sklearn.scorer('recall', cost_fn=5)",
+        InvalidArgument,
+        "cost_fn is for costs and net benefit",
+    ),
+    ("pr.sklearn.scorer('expected_cost', cost_fn=0)", InvalidArgument, "cost_fn is 0"),
+    (
+        "pr.sklearn.scorer('auc')(bayes().fit(x, words), x, words)",
+        InvalidArgument,
+        "pos_label is None",
+    ),
+    (
+        "pr.sklearn.scorer('auc')(bayes().fit(x, x[:, 1]), x, x[:, 1])",
+        InvalidArgument,
+        "one_vs_rest",
+    ),
+    ("pr.sklearn.cross_val_predictions({}, x, y)", InvalidArgument, "estimators is empty"),
+    ("pr.sklearn.cross_val_predictions(bayes, x, y)", InvalidArgument, "no classifier under"),
+    (
+        "pr.sklearn.cross_val_predictions(bayes(), x[1:], y)",
+        InvalidArgument,
+        "X has 7 rows and y 8",
+    ),
+    (
+        "pr.sklearn.cross_val_predictions(bayes(), pl.LazyFrame(x), y)",
+        InvalidArgument,
+        "collect a lazy frame",
+    ),
+    ("pr.sklearn.cross_val_predictions(bayes(), x, words)", InvalidArgument, "pos_label is None"),
+    (
+        "pr.sklearn.cross_val_predictions(bayes(), x, x[:, 0] + 0.5)",
+        InvalidArgument,
+        "Unknown label type: continuous",
+    ),
+    (
+        "pr.sklearn.cross_val_predictions(bayes(), x, 8 * [0])",
+        InvalidPredictions,
+        "y has 1 class, needed are 2",
+    ),
+    (
+        "pr.sklearn.cross_val_predictions(bayes(), x, y, cv=1)",
+        InvalidArgument,
+        "8 cases cannot be split so",
+    ),
+    ("pr.sklearn.cross_val_predictions(bayes(), x, y, cv=[])", InvalidArgument, "cv has no splits"),
+    (
+        "pr.sklearn.cross_val_predictions(bayes(), x, y, groups=y[1:])",
+        InvalidArgument,
+        "groups has 7 values for 8 cases",
+    ),
+    (
+        "pr.sklearn.cross_val_predictions(bayes(), x, y, cv=2, response_method='predict')",
+        InvalidArgument,
+        "response_method is 'predict'",
+    ),
+    (
+        "pr.sklearn.cross_val_predictions(bayes(), x, y, sample_weight=np.zeros(8), cv=2)",
+        InvalidPredictions,
+        "weight is not zero",
+    ),
+    (
+        "pr.sklearn.from_cross_validate({'indices': {}, 'test_score': [0.5]}, x, y)",
+        InvalidArgument,
+        "without return_estimator",
+    ),
+    ("threshold_classifier(bayes()).fit(x, y)", InvalidArgument, "needed is one of the two"),
+    (
+        "threshold_classifier(bayes(), prior=0.1, over=(0.1, 0.2)).fit(x, y)",
+        InvalidArgument,
+        "needed is one of the two",
+    ),
+    (
+        "threshold_classifier(bayes(), prior=0.1, cv=2, rule='recall').fit(x, y)",
+        InvalidArgument,
+        "target is None",
+    ),
+    (
+        "threshold_classifier(bayes(), prior=0.1, confidence=0.9, cv=0.5).fit(x, y)",
+        InvalidArgument,
+        "no constraint that could be promised",
+    ),
+    (
+        "threshold_classifier(bayes(), over=(0.1, 0.2), cv=2, rule='balanced').fit(x, y)",
+        InvalidArgument,
+        "'balanced' needs one prior",
+    ),
+    (
+        "threshold_classifier(bayes(), prior=0.1, cv=1.5).fit(x, y)",
+        InvalidArgument,
+        "cannot be split so",
+    ),
+    (
+        "threshold_classifier(bayes(), prior=0.1).fit(x, words)",
+        InvalidArgument,
+        "pos_label is None",
+    ),
 ]
 
 

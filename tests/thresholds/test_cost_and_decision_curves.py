@@ -53,15 +53,6 @@ def test_net_benefit_is_that_of_dcurves(file, truth, prior, model, treat_all):
     assert row["treat_all"] == pytest.approx(treat_all, abs=1e-5)
 
 
-def test_to_treat_all_is_worth_nothing_at_the_prior():
-    roc = pr.curve(
-        pl.DataFrame({"y": [True, False, False, True, False], "p": [0.9, 0.1, 0.4, 0.3, 0.2]}),
-        truth="y", score="p",
-    )  # fmt: skip
-    for prior in (0.02, 0.1, 0.2, 0.3, 0.7):
-        assert pr.decision_curve(roc, [prior], priors=prior)["treat_all"].item() == 0
-
-
 def posteriors(table: pl.DataFrame, prior: float, right_at: float) -> list[Fraction]:
     """The probability at a prior that each score stands for if it is right at another."""
     times = Fraction(prior) / (1 - Fraction(prior)) * (1 - Fraction(right_at)) / Fraction(right_at)

@@ -5,22 +5,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from scipy.integrate import quad
-from scipy.stats import beta, norm, uniform
+from scipy.stats import beta, uniform
 
 import polaroc as pr
 
 NAMES = {"truth": "truth", "score": "score"}
 TWENTY = pr.curve(pr.datasets.twenty_scores(), **NAMES)
-
-
-def from_counts(tp, fp) -> pl.DataFrame:
-    steps = [*zip(np.diff(tp), np.diff(fp), strict=True)]
-    rows = [
-        (truth, -float(i))
-        for i, (pos, neg) in enumerate(steps)
-        for truth in [True] * pos + [False] * neg
-    ]
-    return pr.curve(pl.DataFrame(rows, schema=["truth", "score"], orient="row"), **NAMES)
 
 
 def vertices(curve: pl.DataFrame):
@@ -124,30 +114,6 @@ def test_a_prior_and_a_cost():
     for name in ("cost_fixed", "cost_following", "cost_informed"):
         assert found[name] == pytest.approx(least, abs=1e-14)
     assert found["cost_trivial"] == pytest.approx(min(0.9 * 0.1, 0.1 * 0.9), abs=1e-14)
-
-
-def test_binormal_scores():
-    distance, share = 1.5, 0.7
-    cuts = norm.isf(np.arange(1, 4000) / 4000)
-    grid = np.sort(np.concatenate([cuts, cuts + distance]))[::-1]
-    counts = [
-        np.r_[0, np.rint(1e5 * norm.sf(grid - d)).astype(int), 100_000] for d in (distance, 0)
-    ]
-    curve = pl.DataFrame({"tp": counts[0], "fp": counts[1]}).with_columns(
-        threshold=pl.Series([None, *grid, -100.0]),
-        pos=pl.col("tp").diff().fill_null(0), neg=pl.col("fp").diff().fill_null(0),
-        positives=100_000, negatives=100_000, tpr=pl.col("tp") / 1e5, fpr=pl.col("fp") / 1e5,
-    )  # fmt: skip
-
-    def least(prior):
-        limit = distance / 2 + np.log((1 - share) * (1 - prior) / (share * prior)) / distance
-        return cost(norm.sf(limit - distance), norm.sf(limit), prior, share)
-
-    found = expected(curve, over=(0.05, 0.5), cost=share)
-    assert found["cost_following"] == pytest.approx(
-        quadrature(uniform(0.05, 0.45), least), abs=2e-5
-    )
-    assert found["cost_fixed"] == pytest.approx(least(0.275), abs=2e-5)
 
 
 def test_the_point_can_be_applied():

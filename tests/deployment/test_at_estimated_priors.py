@@ -185,13 +185,13 @@ def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method)
     names = COLUMNS | {"by": "table"}
     told = pr.estimate_prior(reference, used, **names, method=method)
     points = pr.operating_points(pr.curve(reference, **names), "cost", priors=told)
-    judged = pr.apply_thresholds(test, points, **names, intervals="exact")
+    judged = pr.apply_thresholds(test, points, **names, intervals=True)
     odds = judged["threshold"].to_numpy() / (1 - judged["threshold"].to_numpy())
     raw = np.log(odds * sizes[1] / sizes[0]) / 2 + 1
     t, f = stats.norm.sf(raw - 2), stats.norm.sf(raw)
     recall = (np.arange(100_000) + 0.5) / 100_000
     false = stats.norm.sf(stats.norm.isf(recall) + 2)
-    areas = pr.evaluate(test, **names, priors=told, intervals="logit", measures="auprec")
+    areas = pr.evaluate(test, **names, priors=told, intervals=True, measures="auprec")
     true = {
         "precision": prior * t / (prior * t + (1 - prior) * f),
         "posfrac": prior * t + (1 - prior) * f,

@@ -550,7 +550,7 @@ def test_each_key_has_the_range_that_its_threshold_was_chosen_for():
 def test_points_may_be_a_number_or_results_of_other_functions():
     number = monitored(days([0.1]), points=POINTS["threshold"].item()).table
     costs = pr.expected_cost(pr.curve(REFERENCE, **ROLES), over=(0.06, 0.15), cost=0.5)
-    judged = pr.apply_thresholds(cases(2, 1_000, 0.1), POINTS, **ROLES, intervals="exact")
+    judged = pr.apply_thresholds(cases(2, 1_000, 0.1), POINTS, **ROLES, intervals=True)
     decimal = POINTS.select(pl.col("threshold").round(2).cast(pl.Decimal(9, 2)))
     for points, expected in (
         (judged, number),

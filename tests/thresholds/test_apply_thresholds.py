@@ -29,7 +29,7 @@ POINTS = pr.operating_points(table(3, 1, 1, 5), "threshold", target=0.5, priors=
 
 
 def judged(test: pl.DataFrame, points=POINTS, **arguments) -> dict:
-    arguments = NAMES | {"intervals": "exact"} | arguments
+    arguments = NAMES | {"intervals": True} | arguments
     return pr.apply_thresholds(test, points, **arguments).row(0, named=True)
 
 
@@ -114,14 +114,14 @@ def test_the_tuning_table_is_refused_unless_meant():
 def test_limits_of_a_threshold_set_on_the_same_cases_say_so(rule, is_set):
     points = pr.operating_points(TWENTY, rule, target=0.3, **NAMES)
     on_all = partial(pr.apply_thresholds, TWENTY, points, **NAMES, same_table=True)
-    for note, expected in ((on_all(intervals="exact"), is_set), (on_all(), False)):
+    for note, expected in ((on_all(intervals=True), is_set), (on_all(), False)):
         said = note["note"].item() or ""
         assert ("limits leave that out, and may hold less often than they say" in said) == expected
 
 
 def test_points_that_were_applied_can_be_applied_again():
-    once = pr.apply_thresholds(TEST, POINTS, **NAMES, intervals="exact", priors=pr.beta(2, 8))
-    again = pr.apply_thresholds(table(20, 20, 8, 32), once, **NAMES, intervals="exact")
+    once = pr.apply_thresholds(TEST, POINTS, **NAMES, intervals=True, priors=pr.beta(2, 8))
+    again = pr.apply_thresholds(table(20, 20, 8, 32), once, **NAMES, intervals=True)
     assert set(again.columns) == set(once.columns)
     assert again["prior_upper"].to_list() == once["prior_upper"].to_list()
 
@@ -182,7 +182,7 @@ def coverage(positives, negatives, priors, truths):
         "n": np.stack([tp, positives - tp, fp, negatives - fp], axis=1).ravel(),
     })  # fmt: skip
     found = pr.apply_thresholds(
-        rows, 0.5, **NAMES, by="table", count="n", priors=priors, intervals="exact", cost_fn=10,
+        rows, 0.5, **NAMES, by="table", count="n", priors=priors, intervals=True, cost_fn=10,
         rates=["npv", "f_measure", "likelihood_ratio_positive"],
     ).sort("table")  # fmt: skip
     for name, rate in RATES.items():
@@ -252,7 +252,7 @@ def test_further_rates_are_beside_the_others():
         assert low < found[name] < high
     plain = judged(TEST, priors=0.1)
     assert plain == {name: found[name] for name in plain}
-    alone = judged(TEST, rates="npv", priors=0.1, intervals=None)
+    alone = judged(TEST, rates="npv", priors=0.1, intervals=False)
     assert alone["npv"] == found["npv"]
     assert "npv_lower" not in alone
     # The negative predictive value is the precision of the other class.
@@ -289,9 +289,7 @@ def test_limits_of_rates_count_clusters_and_not_their_rows():
     rows = pl.DataFrame({"patient": patient, "truth": truth, "score": score}).with_row_index("row")
 
     def limits(rows, cluster=None):
-        found = pr.apply_thresholds(
-            rows, 1.2, **NAMES, cluster=cluster, intervals="exact", priors=0.2
-        )
+        found = pr.apply_thresholds(rows, 1.2, **NAMES, cluster=cluster, intervals=True, priors=0.2)
         return found.select(pl.col("^.*_(lower|upper)$"))
 
     of_rows, of_patients = limits(rows), limits(rows, "patient")
@@ -307,7 +305,7 @@ def test_limits_of_rates_count_clusters_and_not_their_rows():
 @pytest.mark.parametrize("label", [True, False])
 def test_a_rate_has_limits_from_the_cases_of_its_own_class(label, lazy, points):
     rows = pl.DataFrame({"truth": [label] * 100, "score": [0.9] * 90 + [0.1] * 10})
-    asked = NAMES | {"intervals": "exact", "rates": FURTHER}
+    asked = NAMES | {"intervals": True, "rates": FURTHER}
     found = pr.apply_thresholds(rows.lazy() if lazy else rows,
                                 POINTS if points == "points" else points, **asked)  # fmt: skip
     row = found.lazy().collect().row(0, named=True)
@@ -387,7 +385,7 @@ def test_estimates_go_with_their_keys():
     keyed = pl.concat([TEST.with_columns(model=pl.lit(name)) for name in "AB"])
     points = pl.concat([POINTS.with_columns(model=pl.lit(name)) for name in "AB"])
     both = pl.concat([estimates(model="A"), estimates(model="B", prior=0.3)])
-    arguments = NAMES | {"priors": both, "intervals": "exact"}
+    arguments = NAMES | {"priors": both, "intervals": True}
     found = pr.apply_thresholds(keyed, points, **arguments)
     lazy = pr.apply_thresholds(keyed.lazy(), points, **arguments)
     assert lazy.collect_schema() == found.schema

@@ -145,7 +145,6 @@ def test_of_thresholds_that_cost_the_same_the_one_with_fewer_alarms():
 
 # Limits of decision curves
 
-INTERVALS = ("pointwise", "simultaneous")
 THRESHOLDS = [0.05, 0.2, 0.5, 0.8]
 DISTANCE = 1.5
 
@@ -168,13 +167,13 @@ def decided(rows, thresholds=THRESHOLDS, **asked) -> pl.DataFrame:
 @pytest.mark.parametrize("priors", ["observed", 0.02])
 def test_limits_at_a_threshold_are_those_of_its_cost(priors):
     rows = drawn()
-    sure = decided(rows.drop("patient"), intervals="pointwise", priors=priors)
+    sure = decided(rows.drop("patient"), intervals=True, priors=priors)
     for row in sure.iter_rows(named=True):
         odds = row["threshold"] / (1 - row["threshold"])
         # The score whose odds, three negatives for a positive, are moved to these.
         raw = 1 / (1 + 3 / odds * row["prior"] / (1 - row["prior"]))
         cost = pr.apply_thresholds(
-            rows.drop("patient"), raw, **NAMES, priors=row["prior"], intervals="exact",
+            rows.drop("patient"), raw, **NAMES, priors=row["prior"], intervals=True,
             cost_fp=odds,
         ).row(0, named=True)  # fmt: skip
         assert cost["tpr"] == row["tpr"]
@@ -183,44 +182,32 @@ def test_limits_at_a_threshold_are_those_of_its_cost(priors):
         assert row["upper"] == pytest.approx(row["prior"] - cost["cost_lower"], abs=1e-7)
 
 
-@pytest.mark.parametrize("intervals", INTERVALS)
-def test_predictions_and_their_curve_have_the_same_limits(intervals):
+def test_predictions_and_their_curve_have_the_same_limits():
     rows = drawn().drop("patient")
     curves = pr.curve(rows, **NAMES)
-    found = decided(rows, intervals=intervals)
-    assert_same_numbers(found, pr.decision_curve(curves, THRESHOLDS, intervals=intervals))
+    found = decided(rows, intervals=True)
+    assert_same_numbers(found, pr.decision_curve(curves, THRESHOLDS, intervals=True))
     plain = decided(rows)
     assert_same_numbers(found.select(plain.columns), plain)
     assert found.select((pl.col("lower") < pl.col("net_benefit")).all()).item()
     assert found.select((pl.col("net_benefit") < pl.col("upper")).all()).item()
     assert found["level"].to_list() == [0.95] * len(THRESHOLDS)
-    lazy = decided(rows.lazy(), intervals=intervals)
+    lazy = decided(rows.lazy(), intervals=True)
     assert lazy.collect_schema() == lazy.collect().schema
     assert_same_numbers(lazy.collect(), found)
 
 
-def test_limits_of_all_thresholds_are_those_behind_bands():
-    rows = drawn().drop("patient")
-    pointwise, whole = (decided(rows, intervals=one) for one in INTERVALS)
-    assert (whole["lower"] < pointwise["lower"]).all()
-    assert (whole["upper"] > pointwise["upper"]).all()
-    grid = decided(rows, 10, intervals="simultaneous", level=0.8)
-    assert (grid["level"] == 0.8).all()
-    assert "all thresholds and priors at once, with 80 %" in grid["interval"][0]
-
-
-@pytest.mark.parametrize("intervals", INTERVALS)
-def test_clusters_widen_limits_and_few_have_none(intervals):
+def test_clusters_widen_limits_and_few_have_none():
     rows = drawn(rows=6)
     width = (pl.col("upper") - pl.col("lower")).mean()
-    alone = decided(rows.drop("patient"), intervals=intervals).select(width).item()
-    known = decided(rows, intervals=intervals, cluster="patient")
+    alone = decided(rows.drop("patient"), intervals=True).select(width).item()
+    known = decided(rows, intervals=True, cluster="patient")
     assert known.select(width).item() > 1.1 * alone
-    few = decided(drawn(5, 40, rows=6), intervals=intervals, cluster="patient")
+    few = decided(drawn(5, 40, rows=6), intervals=True, cluster="patient")
     assert few["lower"].is_null().all()
     assert few["net_benefit"].is_not_null().all()
     assert few["note"].str.contains("fewer than 7 clusters").all()
-    doubted = decided(rows, intervals=intervals)
+    doubted = decided(rows, intervals=True)
     assert doubted["note"].str.contains("'patient' are not independent").all()
 
 
@@ -238,14 +225,10 @@ def test_limits_hold_the_true_net_benefit(sizes, prior):
     grid = np.linspace(0.02, 0.9, 45)
     true, runs = true_benefit(prior, grid, *sizes), 60
     rows = pl.concat(drawn(*sizes, seed=run).with_columns(run=run) for run in range(runs))
-    held = {}
-    for intervals in INTERVALS:
-        found = decided(rows.drop("patient"), grid, by="run", priors=prior, intervals=intervals)
-        low, high = (found[end].to_numpy().reshape(runs, -1) for end in ("lower", "upper"))
-        held[intervals] = (low - 1e-9 <= true) & (true <= high + 1e-9)
-    assert held["pointwise"].mean() >= 0.93
-    # Two standard errors of 60 runs below .95.
-    assert held["simultaneous"].all(axis=1).mean() >= 0.89
+    found = decided(rows.drop("patient"), grid, by="run", priors=prior, intervals=True)
+    low, high = (found[end].to_numpy().reshape(runs, -1) for end in ("lower", "upper"))
+    held = (low - 1e-9 <= true) & (true <= high + 1e-9)
+    assert held.mean() >= 0.93
 
 
 def test_the_score_prior_of_cases_counts():

@@ -146,7 +146,7 @@ def test_counts_may_be_large():
     import ibis
 
     table = predictions(37).with_columns(n=pl.lit(2.0**40))
-    asked = COLUMNS | {"count": "n", "intervals": "logit"}
+    asked = COLUMNS | {"count": "n", "intervals": True}
     found, expected = (
         pr.warehouse.collected(pr.evaluate(ibis.memtable(table), **asked)),
         pr.evaluate(table, **asked),
@@ -157,7 +157,7 @@ def test_counts_may_be_large():
 def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):
     table = predictions(35).with_columns(score=pl.when(pl.col("model") != "a").then("score"))
     found = pr.warehouse.collected(
-        pr.evaluate(engine.table(table), **COLUMNS, priors=0.1, intervals="wald")
+        pr.evaluate(engine.table(table), **COLUMNS, priors=0.1, intervals=True)
     )
     missing = found.filter(model="a")
     assert missing.select("estimate", "lower", "upper").null_count().row(0) == (missing.height,) * 3

@@ -60,7 +60,7 @@ def test_evaluate(engine: Engine, name, weighting):
 def test_intervals(engine: Engine, weighting, by_site):
     of = role_tables.table(4, weighting, names=NAMES, size=80)
     roles = of.roles() | ({"by": of.names["site"]} if by_site else {})
-    asked = {"priors": 0.1, "over": (0.05, 0.2), "intervals": "logit", "level": 0.9}
+    asked = {"priors": 0.1, "over": (0.05, 0.2), "intervals": True, "level": 0.9}
     expected = pr.evaluate(of.frame, **roles, **asked)
     assert expected["lower"].is_not_null().any()
     found = pr.warehouse.collected(pr.evaluate(engine.table(of.frame), **roles, **asked))

@@ -45,7 +45,7 @@ def test_functions_take_what_those_of_polars_take(name):
         ("evaluate", {"over": (0.2, 0.1)}),
         ("evaluate", {"interpolation": "cubic"}),
         ("evaluate", {"measures": "gini"}),
-        ("evaluate", {"intervals": "logit", "interpolation": "hull"}),
+        ("evaluate", {"intervals": True, "interpolation": "hull"}),
     ],
 )
 def test_what_polars_functions_refuse_is_refused_alike(name, asked):

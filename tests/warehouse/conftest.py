@@ -16,3 +16,11 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """DuckDB, and the other engines where they are asked for."""
     with ENGINES[request.param]() as engine:
         yield engine
+
+
+@pytest.fixture
+def observed_and_given(request: pytest.FixtureRequest, engine: Engine) -> None:
+    """For tests of measures at the observed prior beside given ones, of one key or of no rows."""
+    if engine.name == "sail":
+        reason = "Sail 0.7 raises 'Division by zero' for the filter of repeated priors"
+        request.applymarker(pytest.mark.xfail(reason=reason))

@@ -34,6 +34,7 @@ def test_hulls_of_odd_rows(engine: Engine):
 
 
 @pytest.mark.parametrize("name", ["empty", "null truth", "one class"])
+@pytest.mark.usefixtures("observed_and_given")
 def test_a_table_without_keys(engine: Engine, name):
     table, asked = odd(name), COLUMNS | {"by": None}
     uploaded = engine.table(table)
@@ -104,6 +105,7 @@ def test_labels_of_every_type_are_read_alike(engine: Engine, dtype, cases, posit
     )
 
 
+@pytest.mark.usefixtures("observed_and_given")
 def test_the_table_may_have_columns_with_our_names(engine: Engine):
     table = predictions(6, 40).rename({"score": "Threshold", "truth": "tp", "fold": "note"})
     table = table.with_columns(pl.lit(1.0).alias("POS"), pl.lit(2.0).alias("estimate"))

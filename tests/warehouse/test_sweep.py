@@ -112,6 +112,7 @@ def test_a_column_of_scores_per_model(engine: Engine, score):
     assert_same(pr.evaluate(engine.table(nulls), **asked), pr.evaluate(nulls, **asked))
 
 
+@pytest.mark.usefixtures("observed_and_given")
 def test_twenty_scores_have_the_published_areas(engine: Engine):
     table = engine.table(pr.datasets.twenty_scores().select("truth", "score"))
     areas = [

@@ -23,4 +23,4 @@ def observed_and_given(request: pytest.FixtureRequest, engine: Engine) -> None:
     """For tests of measures at the observed prior beside given ones, of one key or of no rows."""
     if engine.name == "sail":
         reason = "Sail 0.7 raises 'Division by zero' for the filter of repeated priors"
-        request.applymarker(pytest.mark.xfail(reason=reason))
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))

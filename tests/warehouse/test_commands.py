@@ -90,6 +90,7 @@ def test_rows_that_cannot_be_ranked_are_refused(engine: Engine, tmp_path):
     assert polaroc(*asked, "--nulls", "drop").exit_code == 0
 
 
+@pytest.mark.usefixtures("observed_and_given")
 def test_an_empty_table_is_refused(engine: Engine, tmp_path):
     address, name = place(engine, TABLE.head(0), tmp_path)
     result = polaroc("evaluate", address, "--table", name, *BASE)
@@ -104,7 +105,8 @@ def test_a_table_that_is_not_there_is_refused_beside_those_that_are_and_without_
     result = polaroc("evaluate", address, "--table", "nowhere", *BASE)
     assert result.exit_code == 2
     assert "has no table 'nowhere'" in result.output
-    assert name in result.output
+    # The tables of a session of Spark or Sail end with it.
+    assert name in result.output or engine.name in ("sail", "spark")
     if "@" in address:
         assert address.split("@")[0].split(":")[2] not in result.output
 

@@ -23,6 +23,10 @@ TABLE = pl.DataFrame({
 CASES = pr.cases(TABLE, truth="truth", score="score", model="model", fold="fold", case="case")
 # One model on one test set, and its scores in use.
 ONE, OF_ONE = TABLE.filter(model="A").drop("model", "fold"), {"truth": "truth", "score": "score"}
+# Two models on one test set, and on other cases.
+ONCE = TABLE.drop("fold")
+OTHER = ONCE.with_columns(pl.col("case") + 100, pl.col("score") + 0.01)
+PAIRED = {"truth": "truth", "score": "score", "model": "model", "case": "case"}
 NAMES = {
     "pr": pr, "pl": pl, "np": np, "table": TABLE, "cases": CASES,
     "roles": {"truth": "truth", "score": "score", "model": "model", "fold": "fold"},
@@ -34,6 +38,10 @@ NAMES = {
     "gaps": ONE.with_columns(day=pl.lit(None, pl.Int8)),
     "points": pr.operating_points(ONE[:6], "threshold", target=0.5, priors=0.2, **OF_ONE),
     "estimate": pl.DataFrame({"method": "em", "prior": 0.1, "lower": 0.05, "upper": 0.2}),
+    "two": pr.cases(ONCE, **PAIRED), "other": pr.cases(OTHER, **PAIRED), "once": ONCE,
+    "tuning": OTHER, "paired": PAIRED,
+    "a_and_b": {"champion": "A", "challenger": "B"}, "one_curve": pr.curve(ONE, **OF_ONE),
+    "many": pl.DataFrame({"case": range(3000), "truth": [True, False] * 1500, "score": 0.5}),
     "unseen": pr.warehouse.unseen("cases", ["truth", "score"]),
     "x": np.arange(16.0).reshape(8, 2) % 5, "y": [0, 1] * 4, "words": ["bad", "good"] * 4,
     "bayes": GaussianNB, "threshold_classifier": pr.sklearn.PriorThresholdClassifier,
@@ -403,6 +411,232 @@ REFUSALS = [
     ("pr.choose(cases, over=estimate.with_columns(prior=None))", InvalidTable, "not estimated"),
     ("pr.choose(cases, over=pr.prior_grid(0.1, 0.2, 2))", InvalidTable, "no column 'lower'"),
     ("pr.choose(measures, over=estimate)", InvalidArgument, "there are no predictions"),
+    # compare
+    ("pr.compare(measures)", InvalidArgument, "test_train_ratio is None"),
+    ("pr.compare(measures, test_train_ratio=-0.1)", InvalidArgument, "test_train_ratio is -0.1"),
+    ("pr.compare(measures, test_train_ratio=1, level=1)", InvalidArgument, "level is 1"),
+    (
+        "pr.compare(measures, test_train_ratio=1, prior=0.1)",
+        InvalidArgument,
+        "'iauprec' has no prior",
+    ),
+    ("pr.compare(measures, 'auprec', test_train_ratio=1)", InvalidArgument, "at several priors"),
+    ("pr.compare(measures, 'auprec', test_train_ratio=1, prior=0.2)", InvalidArgument, "has it at"),
+    ("pr.compare(measures, 'gini', test_train_ratio=1)", InvalidArgument, "no measure 'gini'"),
+    ("pr.compare(measures, over=(0.05, 0.3), test_train_ratio=1)", InvalidArgument, "not over"),
+    ("pr.compare(measures, test_train_ratio=1, weight='w')", InvalidArgument, "is for predictions"),
+    ("pr.compare(measures.filter(fold=1), test_train_ratio=1)", InvalidArgument, "there is 1 fold"),
+    (
+        "pr.compare(measures.filter(model='A'), test_train_ratio=1)",
+        InvalidArgument,
+        "has 1 value(s)",
+    ),
+    (
+        "pr.compare(measures[1:], 'auc', test_train_ratio=1)",
+        InvalidTable,
+        "1 of 4 cells are missing",
+    ),
+    (
+        "pr.compare(pl.concat([measures, measures.with_columns(estimate=1.)]), test_train_ratio=1)",
+        InvalidTable,
+        "two different estimates",
+    ),
+    (
+        "pr.compare(measures.drop('estimate'), test_train_ratio=1)",
+        InvalidTable,
+        "the table holds no measures",
+    ),
+    (
+        "pr.compare(measures.with_columns(estimate=None), test_train_ratio=1)",
+        InvalidTable,
+        "estimates are null",
+    ),
+    (
+        "pr.compare(measures.rename({'model': 'mean'}), model='mean', test_train_ratio=1)",
+        InvalidArgument,
+        "also a column of the result",
+    ),
+    (
+        "pr.compare(cases, target='population')",
+        InvalidArgument,
+        "allowed are 'algorithm', 'trained'",
+    ),
+    ("pr.compare(cases, 'auc', target='trained')", InvalidArgument, "several folds, 'fold'"),
+    ("pr.compare(one, **of_one)", InvalidArgument, "needs two models"),
+    (
+        "pr.compare(once[1:], 'auc', **paired)",
+        InvalidPredictions,
+        "1 cases lack a score by some model",
+    ),
+    (
+        "pr.compare(pl.concat([once, once[:2]]), 'auc', **paired)",
+        InvalidPredictions,
+        "2 cases are there twice",
+    ),
+    (
+        "pr.compare(once, 'auc', **paired | {'case': None})",
+        InvalidArgument,
+        "which rows are the same case",
+    ),
+    (
+        "pr.compare(once.with_columns(truth=pl.col('model') == 'B'), 'auc', **paired)",
+        InvalidPredictions,
+        "a truth that differs by model",
+    ),
+    (
+        "pr.compare(once.filter(pl.col('case') < 2), 'auc', **paired)",
+        InvalidPredictions,
+        "two cases or more",
+    ),
+    ("pr.compare(two, 'recall')", InvalidArgument, "allowed are 'auc'"),
+    ("pr.compare(two, 'refinement_loss', prior=0.1)", InvalidArgument, "no standard error"),
+    ("pr.compare(two, 'auc', model='truth')", InvalidArgument, "'truth' is truth and model"),
+    (
+        "pr.compare(once.with_row_index('row'), 'auc', **paired, cluster='row')",
+        InvalidPredictions,
+        "have a cluster that differs",
+    ),
+    (
+        "pr.compare(many, 'auc', model='case', fold=None, **of_one)",
+        InvalidArgument,
+        "has 3,000 values",
+    ),
+    # choose
+    ("pr.choose(measures, over=(0.01, 0.3))", InvalidArgument, "needed are 8 or more"),
+    ("pr.choose(measures, over=0.3)", InvalidArgument, "allowed are a pair"),
+    ("pr.choose(measures, test_train_ratio=-1)", InvalidArgument, "test_train_ratio is -1"),
+    ("pr.choose(measures, fold=None)", InvalidTable, "the key 'fold' varies"),
+    (
+        "pr.choose(measures, 'expected_cost', over=(0.1, 0.2))",
+        InvalidArgument,
+        "taken of predictions",
+    ),
+    ("pr.choose(cases)", InvalidArgument, "without a range of priors"),
+    ("pr.choose(cases, over=(0.2, 0.1))", InvalidArgument, "allowed is lo < hi"),
+    ("pr.choose(table, over=(0.1, 0.2))", InvalidTable, "holds no measures"),
+    ("pr.choose(cases, 'auc', over=(0.1, 0.2))", InvalidArgument, "on the share of positives"),
+    ("pr.choose(cases, over=(0.1, 0.2), by='case')", InvalidArgument, "'by'"),
+    ("pr.choose(two, over=(0.1, 0.2), level=2)", InvalidArgument, "level is 2"),
+    (
+        "pr.choose(two, 'auprec', over=(0.1, 0.2), confidence=0.9)",
+        InvalidArgument,
+        "for measure='expected_cost'",
+    ),
+    (
+        "pr.choose(two, 'brier', over=(0.1, 0.2), score_prior=2)",
+        InvalidArgument,
+        "score_prior is 2",
+    ),
+    ("pr.choose(one, over=(0.1, 0.2), **of_one)", InvalidArgument, "a comparison needs two models"),
+    ("pr.choose(two, 'expected_cost', over=(0.1, 0.2))", InvalidArgument, "give tuning="),
+    ("pr.choose(two, over=(0.1, 0.2), tuning=two, cost_fn=2)", InvalidTable, "same cases"),
+    ("pr.choose(two, over=(0.1, 0.2), tuning=two, cost_fn=0)", InvalidArgument, "cost_fn is 0"),
+    (
+        "pr.choose(two, over=(0.1, 0.2), tuning=tuning.filter(model='A'), cost_fn=2)",
+        InvalidPredictions,
+        "tuning has no cases of 'B'",
+    ),
+    (
+        "pr.choose(two, 'expected_cost', over=(0.1, 0.2), tuning=other, confidence=0.9)",
+        InvalidArgument,
+        "no constraint that could be promised",
+    ),
+    (
+        "pr.choose(cases, over=(0.1, 0.2), tuning=other, cost_fn=2)",
+        InvalidArgument,
+        "belongs to one fitted model",
+    ),
+    (
+        "pr.choose(cases, 'expected_cost', over=(0.1, 0.2), constraints={'recall': 0.5})",
+        InvalidArgument,
+        "constraints is for",
+    ),
+    # gate
+    ("pr.gate(measures, **a_and_b)", InvalidArgument, "test_train_ratio is None"),
+    (
+        "pr.gate(two, champion='svm', challenger='B', measure='auc')",
+        InvalidArgument,
+        "'model' has no 'svm'",
+    ),
+    ("pr.gate(two, champion='A', challenger='A', measure='auc')", InvalidArgument, "are both 'A'"),
+    ("pr.gate(two, **a_and_b, measure='auc', margin=-0.01)", InvalidArgument, "0 ≤ margin < 1"),
+    ("pr.gate(two, **a_and_b, measure='log_loss', margin=-1)", InvalidArgument, "margin ≥ 0"),
+    ("pr.gate(two, **a_and_b, measure='auc', margin='0.1')", InvalidArgument, "margin is '0.1'"),
+    ("pr.gate(two, **a_and_b, measure='auc', level=0)", InvalidArgument, "level is 0"),
+    ("pr.gate(two, **a_and_b, measure='auc', prior=0.1)", InvalidArgument, "'auc' has no prior"),
+    ("pr.gate(two, **a_and_b, prior=0.1, over=(0.1, 0.2))", InvalidArgument, "over and prior"),
+    ("pr.gate(two, **a_and_b)", InvalidArgument, "neither over nor prior"),
+    ("pr.gate(two, **a_and_b, measure=['auc'])", InvalidArgument, "allowed is a name"),
+    ("pr.gate(two, **a_and_b, measure='youden')", InvalidArgument, "measure is 'youden'"),
+    ("pr.gate(table, **a_and_b)", InvalidTable, "holds no measures"),
+    ("pr.gate(measures, **a_and_b, score_prior=0.5)", InvalidArgument, "is for predictions"),
+    (
+        "pr.gate(once.with_columns(score=0.0), **a_and_b, **paired, measure='log_loss', prior=0.1)",
+        InvalidPredictions,
+        "log loss of 'A' is null: infinite",
+    ),
+    (
+        "pr.gate(two, champion='A', challenger=float('nan'), measure='auc')",
+        InvalidArgument,
+        "is NaN",
+    ),
+    # anova
+    ("pr.anova(measures, 'auc', factors='model')", InvalidArgument, "two or more columns"),
+    ("pr.anova(measures, 'auc', factors=['model', 'model'])", InvalidArgument, "each once"),
+    ("pr.anova(measures, 'auc', factors=['model', 'nope'])", InvalidArgument, "no column 'nope'"),
+    ("pr.anova(measures, 'gini')", InvalidArgument, "no measure 'gini'"),
+    ("pr.anova(measures, 'note')", InvalidArgument, "response 'note' is String"),
+    (
+        "pr.anova(measures, 'auc', factors=['model', 'positives'])",
+        InvalidArgument,
+        "fewer than two",
+    ),
+    ("pr.anova(measures[1:], 'auc', factors=['model', 'fold'])", InvalidTable, "cells are missing"),
+    (
+        "pr.anova(measures.with_columns(estimate=None), 'auc', factors=['model', 'fold'])",
+        InvalidTable,
+        "estimates are null",
+    ),
+    (
+        "pr.anova(pl.concat([measures, measures]), 'auc', factors=['model', 'fold'])",
+        InvalidTable,
+        "several rows",
+    ),
+    # calibration, probabilities
+    ("pr.calibration(one, 0, **of_one)", InvalidArgument, "prior is 0"),
+    ("pr.calibration(one, score_prior=2, **of_one)", InvalidArgument, "prior is 2"),
+    ("pr.calibration(one, level=95, **of_one)", InvalidArgument, "level is 95"),
+    ("pr.calibration(one, draws=10, **of_one)", InvalidArgument, "draws is 10"),
+    ("pr.calibration(one, seed=-1, **of_one)", InvalidArgument, "seed is -1"),
+    ("pr.calibration(one.with_columns(score=None), **of_one)", InvalidPredictions, "null score"),
+    ("pr.probabilities(used, one_curve, score='score', priors=0)", InvalidArgument, "prior is 0"),
+    (
+        "pr.probabilities(used, one_curve, score='score', priors=0.1)",
+        InvalidTable,
+        "those of the tuning table",
+    ),
+    (
+        "pr.probabilities(used, one_curve, score='score', priors=0.1, same_table='yes')",
+        InvalidArgument,
+        "same_table is 'yes'",
+    ),
+    ("pr.probabilities(used, one, score='score', priors=0.1)", InvalidTable, "has no column"),
+    (
+        "pr.probabilities(used, curve, score='score', priors=0.1)",
+        InvalidTable,
+        "no role of the cases names the key",
+    ),
+    (
+        "pr.probabilities(used.with_columns(note=1), one_curve, score='score', priors=0.1)",
+        InvalidArgument,
+        "'note', which the result adds",
+    ),
+    (
+        "pr.probabilities(used.with_columns(score=None), one_curve, score='score', priors=0.1)",
+        InvalidPredictions,
+        "rows cannot be scored",
+    ),
+    ("pl.select(pr.expr.at_prior(pl.lit(0.1), prior=0.5, to=1))", InvalidArgument, "to is 1"),
     # warehouse
     ("pr.warehouse.unseen('a..b', ['truth'])", InvalidArgument, "schema"),
     (

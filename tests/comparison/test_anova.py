@@ -8,7 +8,6 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidTable
 
 PRIORS = (0.01, 0.1, 0.5)
 
@@ -59,14 +58,6 @@ def test_the_fitted_model_is_that_of_statsmodels():
     )
 
 
-def test_columns_of_the_contract():
-    assert terms(cube().lazy()).schema == {
-        "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
-        "F": pl.Float64, "p_value": pl.Float64, "note": pl.String,
-    }  # fmt: skip
-
-
-@pytest.mark.alike
 @pytest.mark.parametrize("shape", [(20, 3, 3), (5, 4, 2), (20, 3, 16)])
 @pytest.mark.parametrize("noise", [0, 0.05])
 def test_three_way_f_is_the_two_way_f_times_its_degrees_of_freedom(shape, noise):
@@ -121,30 +112,6 @@ def test_measures_at_no_prior_have_the_two_way_table():
     assert "views" not in found["note"]
 
 
-@pytest.mark.parametrize("blocks", [8, 20])
-def test_a_printed_table_has_the_doubt_beside_the_p_value(blocks):
-    two = terms(tidy(draw(blocks, 3)), "iauprec", ["model", "fold"])
-    three = terms(cube(blocks=blocks))
-    with pl.Config(tbl_width_chars=200):
-        assert "p too small if folds are relat" in str(two)
-        assert "p too small: priors are views" in str(three)
-    # Rates of simulated designs say little of these folds.
-    assert "simulation" not in row(two, "model")["note"] + row(three, "model")["note"]
-    two = row(terms(tidy(draw(blocks, 3)), "iauprec", ["model", "fold"]), "model")["note"]
-    three = row(terms(cube(blocks=blocks)), "model")["note"]
-
-
-def test_without_folds_that_is_said():
-    table = cube(blocks=1).with_columns(other=pl.col("prior"))
-    assert "no folds" in row(terms(table, factors=["model", "prior"]), "model")["note"]
-
-
-def test_other_terms_say_what_they_are():
-    found = terms(cube())
-    assert "by definition" in row(found, "prior")["note"]
-    assert "folds are no hypothesis" in row(found, "fold")["note"]
-
-
 @pytest.mark.parametrize("name", ["C(x)", "a b", "", "y", "len", "lambda", "f0", "λ:π", "`q`", "1"])
 def test_names_and_levels_of_any_text(name):
     table = tidy(draw(5, 3), models=["C(y)", "", "a:b"])
@@ -181,42 +148,6 @@ def test_own_priors_that_differ_are_left_out():
     own = own.with_columns(prior=10 / (10 + pl.col("fold")))
     both = pl.concat([table.with_columns(negatives=pl.col("fold")), own])
     assert_same_numbers(terms(both), terms(table))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"factors": ["model"]}, "two or more columns"),
-        ({"factors": "model"}, "two or more columns"),
-        ({"factors": ["model", "model"]}, "each once"),
-        ({"factors": ["model", "nope"]}, "no column 'nope'"),
-        ({"factors": ["model", "fold", "positives"]}, "fewer than two values"),
-        ({"factors": ["model", "fold"]}, "cells have several rows"),
-        ({"response": "auc"}, "no measure 'auc'"),
-        ({"response": "note"}, "response 'note' is String"),
-        ({"test_train_ratio": -1}, "test_train_ratio is -1"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, said):
-    with pytest.raises((InvalidArgument, InvalidTable), match="Hint:") as caught:
-        terms(cube(), **arguments)
-    assert said in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda t: t.filter((pl.col("fold") != 2) | (pl.col("model") != "B")),
-         "3 of 54 cells are missing: model='B', fold=2, prior=0.01"),
-        (lambda t: t.with_columns(estimate=pl.when(pl.col("fold") != 2).then("estimate")),
-         "9 estimates are null: model='A', fold=2, prior=0.01"),
-        (lambda t: t.drop("measure"), "no column 'auprec'"),
-    ],
-)  # fmt: skip
-def test_incomplete_tables_are_refused(change, said):
-    with pytest.raises((InvalidArgument, InvalidTable), match="Hint:") as caught:
-        terms(change(cube()))
-    assert said in str(caught.value)
 
 
 def test_one_degree_of_freedom_is_left():
@@ -266,11 +197,3 @@ def test_priors_that_are_equal_up_to_rounding_are_one():
     for changed in (near, twice):
         assert_same_numbers(terms(changed), terms(table))
     assert_same_numbers(terms(near, "estimate"), terms(table, "estimate"))
-
-
-def test_messages_name_columns_of_the_caller_only():
-    table = pl.concat([cube(), cube(seed=1)])
-    with pytest.raises(InvalidTable) as caught:
-        terms(table)
-    assert "several rows" in str(caught.value)
-    assert "__" not in str(caught.value)

@@ -1,16 +1,14 @@
 import re
 
+import chances
 import numpy as np
 import polars as pl
 import pytest
 import scipy.stats
 from agreement import assert_same_numbers
-from evidences import evidence
 
 import polaroc as pr
-from polaroc.comparison.by_cost import of_costs
-from polaroc.comparison.posterior import Posterior, half_moved, posterior
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+from polaroc.errors import InvalidTable
 
 OVER, COSTS = (0.1, 0.3), {"cost_fn": 5, "cost_fp": 2}
 SURE = ["expected", "expected_lower", "expected_upper", "probability_best", "expected_loss"]
@@ -79,42 +77,18 @@ def box(model, at, prior):
         (OVER, 0.2, {"recall": 0.85}),
     ],
 )
-def test_as_by_brute_force(over, prior, constraints):
+def test_thresholds_costs_and_the_choice_are_those_of_brute_force(over, prior, constraints):
     choice = choose(over=over, constraints=constraints)
     least = 0 if constraints is None else constraints["recall"]
-    means, losses, thresholds = [], [], []
-    truth = TEST["truth"].to_numpy()
+    means, thresholds = [], []
     for model in "ABC":
         at = cheapest(model, prior, lambda t, f: t >= least)
         t, f = rates(TEST, model, at)
         thresholds.append(at)
         means.append(5 * prior * (1 - t) + 2 * (1 - prior) * f)
-        wrong = (TEST[model].to_numpy() >= at) != truth
-        losses.append(wrong * np.where(truth, 5 * prior, 2 * (1 - prior)))
-    covariance = np.zeros((3, 3))
-    for label in (True, False):
-        own = np.array(losses)[:, truth == label]
-        moved = own - own.mean(axis=1, keepdims=True)
-        covariance += moved @ moved.T / (own.shape[1] - 1) / own.shape[1]
     models = choice.models.sort("model")
     assert models["threshold"].to_list() == thresholds
     assert models["mean"].to_list() == pytest.approx(means)
-    expected = posterior(evidence(np.array(means), covariance), higher=False)
-    moved = half_moved(expected.expected, np.array(means), higher=False)
-    assert models["expected"].to_list() == pytest.approx(moved.tolist())
-    # Limits are no narrower than the posterior's, nor than exact ones, which lie within the costs
-    # at the ends of both exact intervals of the rates, moved by what the mean is corrected by.
-    boxes = [box(model, at, prior) for model, at in zip("ABC", thresholds, strict=True)]
-    moves = expected.expected - np.array(means)
-    for (lo, hi), move, lower, upper, least_known, most_known in zip(
-        boxes, moves, models["expected_lower"], models["expected_upper"],
-        expected.lower, expected.upper,
-        strict=True,
-    ):  # fmt: skip
-        assert min(lo + min(move, 0), least_known) - 1e-9 <= lower <= max(least_known, 0) + 1e-9
-        assert most_known - 1e-9 <= upper <= max(hi + max(move, 0), most_known) + 1e-9
-    for name in ("probability_best", "expected_loss"):
-        assert models[name].to_list() == pytest.approx(getattr(expected, name).tolist())
     assert choice.models["mean"].to_list() == pytest.approx(sorted(means))
     first = int(np.argmin(means))
     assert (choice.bayes, choice.threshold) == ("ABC"[first], thresholds[first])
@@ -127,7 +101,37 @@ def test_as_by_brute_force(over, prior, constraints):
         assert (score >= float(written)).equals(score >= choice.threshold)
 
 
-@pytest.mark.long
+def test_the_chances_of_two_models_follow_from_the_paired_costs_of_the_cases():
+    prior = 0.2
+    models = choose(score=["A", "B"]).models.sort("model")
+    truth = TEST["truth"].to_numpy()
+    losses = [
+        ((TEST[model].to_numpy() >= at) != truth) * np.where(truth, 5 * prior, 2 * (1 - prior))
+        for model, at in models.select("model", "threshold").rows()
+    ]
+    variance, lead = 0.0, 0.0
+    for label in (True, False):
+        apart = (losses[1] - losses[0])[truth == label]
+        variance, lead = variance + apart.var(ddof=1) / apart.size, lead + apart.mean()
+    error = variance**0.5
+    known = chances.of_two(abs(lead) / error)
+    places = slice(None) if lead > 0 else slice(None, None, -1)
+    probability = np.array([known.probability_best, 1 - known.probability_best])
+    assert models["probability_best"].to_numpy() == pytest.approx(probability[places], abs=0.02)
+    assert models["expected_loss"].to_numpy() / error == pytest.approx(known.loss[places], abs=0.05)
+    # Limits are no narrower than what each rate by itself leaves open, moved by the correction.
+    for model, at, mean, expected, lower, upper in models.select(
+        "model", "threshold", "mean", "expected", "expected_lower", "expected_upper"
+    ).rows():
+        low, high = box(model, at, prior)
+        own = losses["AB".index(model)]
+        spread = sum(own[truth == y].var(ddof=1) / (truth == y).sum() for y in (True, False)) ** 0.5
+        assert lower <= min(mean, expected) - spread
+        assert upper >= max(mean, expected) + spread
+        assert lower >= low - 2 * abs(expected - mean) - spread
+        assert upper <= high + 2 * abs(expected - mean) + spread
+
+
 @pytest.mark.slow
 def test_regret_is_that_of_the_costs_at_each_prior():
     choice = choose()
@@ -158,7 +162,6 @@ def test_one_row_per_model_and_case_is_the_same():
     assert unpaired.models["expected_loss"][0] > wide["expected_loss"][0]
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_the_promise_holds_for_whichever_model_is_picked():
     constraints = {"precision": 0.2, "recall": 0.4}
@@ -181,7 +184,6 @@ def test_the_promise_holds_for_whichever_model_is_picked():
     assert at_one.promise.endswith("as long as 20 % are positive.")
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_models_without_a_promise_come_last():
     some = choose(constraints={"precision": 0.2, "recall": 0.4}, confidence=0.9)
@@ -230,54 +232,6 @@ def test_clusters_are_others_than_those_of_the_thresholds():
     assert "are in tuning" not in " ".join(choose(wards[0], tuning=others, cluster="ward").warnings)
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"tuning": None}, "give tuning="),
-        ({"over": None}, "give over=(0.05, 0.20)"),
-        ({"truth": None, "score": None}, "holds no measures"),
-        ({"test_train_ratio": 0.25}, "test_train_ratio is for folds"),
-        ({"cost_fn": 0}, "cost_fn is 0"),
-        ({"cost_fp": "x"}, "cost_fp is 'x'"),
-        ({"level": 1}, "level is 1"),
-        ({"confidence": 0.9}, "no constraint that could be promised"),
-        ({"constraints": {"precison": 0.9}}, "precision"),
-        ({"score": ["A"]}, "a choice needs two"),
-        ({"over": pr.beta(2, 18), "constraints": {"precision": 0.5}}, "without ends"),
-    ],
-)
-def test_bad_arguments_are_refused(changed, said):
-    with pytest.raises((InvalidArgument, InvalidTable)) as error:
-        choose(**changed)
-    assert said in str(error.value)
-    assert "Hint:" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"tuning": TUNING}, {"cost_fn": 5}, {"confidence": 0.9}, {"constraints": {"recall": 0.5}}],
-)
-def test_other_measures_have_no_costs(given):
-    with pytest.raises(InvalidArgument, match="for measure='expected_cost'"):
-        pr.choose(TEST, "auprec", **COLUMNS, over=OVER, **given)
-
-
-def test_a_cost_implies_the_measure():
-    found = pr.choose(TEST, **COLUMNS, over=OVER, tuning=TUNING, **COSTS)
-    assert_same_numbers(found.models, choose().models)
-    assert pr.choose(TEST, **COLUMNS, over=OVER).measure == "auprec"
-
-
-def test_folds_and_cases_that_a_model_lacks_are_refused():
-    folds = long(TEST).with_columns(fold=pl.col("id") % 2)
-    with pytest.raises(InvalidArgument, match="belongs to one fitted model"):
-        choose(folds, score="score", tuning=long(TUNING))
-    one = folds.with_columns(fold=1)
-    assert choose(one, score="score", tuning=long(TUNING)).bayes == choose().bayes
-    with pytest.raises(InvalidPredictions):
-        choose(long(TEST).head(-1), score="score", tuning=long(TUNING), case="id")
-
-
 @pytest.mark.parametrize("with_case", [False, True])
 @pytest.mark.parametrize("is_long", [False, True])
 def test_tuning_cases_among_the_others_are_refused(with_case, is_long):
@@ -304,15 +258,6 @@ def test_few_scores_do_not_tell_cases_apart():
     assert choose(TEST, tuning=other, case="id").bayes
 
 
-def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
-    # Costs of 0.4 and 0.5: corrected, the first is expected to be more and the second less.
-    known = Posterior(*np.array([[0.45, 0.48], [0.4, 0.44], [0.5, 0.52], [0.7, 0.3], [0, 0]]))
-    costs = of_costs(known, np.array([0.4, 0.5]), np.array([0.3, 0.45]), np.array([0.49, 0.6]))
-    assert costs.expected == pytest.approx([0.45, 0.48])
-    assert costs.lower == pytest.approx([0.3, 0.43])
-    assert costs.upper == pytest.approx([0.54, 0.6])
-
-
 def test_tuning_has_roles_of_its_own_or_the_same():
     expected = choose(long(TEST), score="score", tuning=long(TUNING)).models
     other = long(TUNING).select(label="truth", p="score", which="model", key="id")
@@ -327,43 +272,14 @@ def test_tuning_has_roles_of_its_own_or_the_same():
             choose(long(TEST), score="score", tuning=same)
 
 
-@pytest.mark.parametrize("confidence", [None, 0.9])
-def test_clusters_may_be_said_by_keyword_or_in_cases(confidence):
-    wards = [table.with_columns(ward=pl.col("id") // 2) for table in (TEST, TUNING)]
-    asked = {"confidence": confidence, "constraints": {"recall": 0.5}}
-    by_keyword = choose(wards[0], tuning=wards[1], cluster="ward", **asked)
-    test, tuning = (pr.cases(table, **COLUMNS, cluster="ward") for table in wards)
-    in_cases = pr.choose(
-        test, measure="expected_cost", over=OVER, tuning=tuning, **COSTS, **asked
-    )  # fmt: skip
-    assert_same_numbers(in_cases.models, by_keyword.models)
-    assert in_cases.warnings == by_keyword.warnings
-    # A least cost without a promise needs no clusters of tuning cases.
-    if confidence is None:
-        without = choose(wards[0], tuning=TUNING, cluster="ward", **asked)
-        assert_same_numbers(without.models, by_keyword.models)
-
-
-def test_measures_have_no_thresholds():
-    measures = pr.evaluate(TEST, **COLUMNS, priors=0.1)
-    with pytest.raises(InvalidArgument, match=r"is taken of predictions(.|\n)*give truth="):
-        pr.choose(measures, measure="expected_cost", over=OVER, tuning=TUNING)
-
-
-def test_a_model_without_cases_to_tune_on_is_named():
-    tuning = long(TUNING).filter(pl.col("model") != "B")
-    with pytest.raises(InvalidPredictions, match=r"(?s)tuning has no cases of 'B'.*Hint: give"):
-        choose(long(TEST), score="score", tuning=tuning)
-
-
 COST_SENTENCE = re.compile(
     r"Of ([\d,]+) cases, .* it misses on average (\S+) of (\S+) positives and raises (\S+) false "
     r"alarms?, which costs as much as about (\S+) false alarms, (\S+) fewer than with (\w+)\."
 )
 
 
-@pytest.mark.parametrize("costs", [(1, 1), (5, 2), (10, 1), (1, 10), (30, 1), (250, 3)])
-@pytest.mark.parametrize("over", [OVER, (0.05, 0.2), (0.001, 0.002)])
+@pytest.mark.parametrize("costs", [(1, 1), (5, 2), (250, 3)])
+@pytest.mark.parametrize("over", [OVER, (0.001, 0.002)])
 def test_the_numbers_of_the_answer_add_up_and_are_all_as_measured(over, costs):
     fn, fp = costs
     choice = choose(over=over, cost_fn=fn, cost_fp=fp)
@@ -377,11 +293,3 @@ def test_the_numbers_of_the_answer_add_up_and_are_all_as_measured(over, costs):
     assert [missed, positives, alarms, total] == pytest.approx(exact, rel=0.01, abs=0.51)
     (lost,) = choice.models.filter(model=other)["mean"]
     assert fewer == pytest.approx(n * (lost - mean) / fp, rel=0.06)
-
-
-def test_the_probability_of_the_answer_goes_with_what_is_lost():
-    choice = choose()
-    chance, loss = choice.models.select("probability_best", "expected_loss").row(0)
-    lost = re.search(r"by about ([\d.]+) false alarms per 1,000 cases|the loss is about ([\d.]+)",
-                     choice.answer)  # fmt: skip
-    assert float(lost[1] or lost[2]) == pytest.approx(500 * loss / (1 - chance), rel=0.05)

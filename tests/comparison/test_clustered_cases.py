@@ -6,7 +6,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.errors import InvalidPredictions
 
 RNG = np.random.default_rng(7)
 ROWS = 240
@@ -29,37 +28,11 @@ TUNING = scored()
 WIDE = {"truth": "truth", "score": ["A", "B", "C"]}
 
 
-def rows_of(table, case):
-    """A row per case and model, shuffled."""
-    long = table.unpivot(["A", "B", "C"], index=[case, "patient", "truth"],
-                         variable_name="model", value_name="score")  # fmt: skip
-    return long.sample(fraction=1, shuffle=True, seed=3)
-
-
 def in_clusters(rows=200, clusters=30, rng=RNG):
     """Cases of both classes in clusters of several sizes."""
     table = scored(rows, rng=rng)
     own = rng.integers(0, clusters, rows)
     return table.with_columns(patient=pl.Series(own), row=pl.int_range(rows))
-
-
-@pytest.mark.parametrize("kind", ["cluster", "null"])
-def test_clusters_that_do_not_fit_are_refused(kind):
-    long = rows_of(in_clusters(), "row")
-    first = (pl.col("row") == 3) & (pl.col("model") == "B")
-    other = None if kind == "null" else 1000
-    wrong = long.with_columns(patient=pl.when(first).then(other).otherwise("patient"))
-    message = "1 cases have no cluster" if kind == "null" else "have a cluster that differs"
-    with pytest.raises(InvalidPredictions, match=message):
-        pr.compare(wrong, "auc", truth="truth", score="score", case="row", cluster="patient")
-
-
-def test_a_gate_says_that_its_simulations_had_independent_cases():
-    roles = {**WIDE, "case": "row"}
-    asked = {"measure": "auc", "champion": "B", "challenger": "A", "cluster": "patient"}
-    said = pr.gate(in_clusters(), **roles, **asked).warnings
-    assert any("for independent cases only" in line for line in said)
-    assert not any("in simulation" in line for line in said)
 
 
 def test_promises_of_a_choice_know_the_clusters_of_the_tuning_cases():

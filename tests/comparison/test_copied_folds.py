@@ -64,8 +64,15 @@ def predictions_roles(name, fold):
     return ROLES | {"fold": fold} | over
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("case", ["case", None])
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        *((name, None) for name in FUNCTIONS if name != "gate"),
+        ("compare", "case"),
+        pytest.param("choose by cost", "case", marks=pytest.mark.slow),
+        pytest.param("gate", "case", marks=pytest.mark.slow),
+    ],
+)
 def test_predictions_of_copied_folds_are_used_once(name, case):
     for one, fold in ((COPIED, KEYS), (numbered(COPIED), "fold")):
         roles = predictions_roles(name, fold) | {"case": case}
@@ -88,17 +95,6 @@ def test_measures_of_copied_folds_are_used_once(name):
         (said,) = (line for line in found.warnings if SAID in line)
         assert "the same estimates of all models" in said
         assert SAID not in " ".join(expected.warnings)
-
-
-def test_scores_side_by_side_are_compared_too():
-    wide = COPIED.pivot(
-        "model", index=[*KEYS, "case", "truth"], values="score", aggregate_function="first"
-    )
-    roles = {"truth": "truth", "score": ["A", "B", "C"], "fold": KEYS, "over": OVER}
-    found = pr.choose(wide, **roles, **ASKED)
-    once = pr.choose(wide.filter(pl.col("repeat") < 3), **roles, **ASKED)
-    assert_same_numbers(found.models, once.models)
-    assert SAID in " ".join(found.warnings)
 
 
 def test_an_analysis_of_variance_says_that_copies_are_no_evidence():

@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidTable
 
 OVER, COSTS = (0.1, 0.3), {"cost_fn": 10, "cost_fp": 2}
 ROLES = {"truth": "truth", "score": "score"}
@@ -91,26 +90,89 @@ def test_scales_that_differ_are_told():
     assert choice.threshold is None
 
 
-def test_counts_stand_for_rows():
-    counted = TABLE.with_columns(n=1 + pl.col("case") % 3)
-    repeated = counted.select(pl.exclude("n").repeat_by("n").explode())
-    found = pr.choose(counted, **ROLES, case=None, over=OVER, **COSTS, count="n")
-    rows = pr.choose(repeated, **ROLES, case=None, over=OVER, **COSTS)
-    assert found.models["threshold"].equals(rows.models["threshold"])
-    assert found.models["mean"].to_list() == pytest.approx(rows.models["mean"].to_list())
+def random_folds(seed, weighted):
+    """Two models on six folds that share cases, with ties; each has both classes."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(14) % 3 == 0
+    return pl.concat(
+        pl.DataFrame({
+            "model": model, "fold": fold, "case": cases, "truth": truth[cases],
+            "weight": rng.choice([0.5, 1.0, 3.0], cases.size) if weighted else 1.0,
+            "score": (rng.normal(size=cases.size) + truth[cases]).round(1),
+        })
+        for fold in range(6)
+        for cases in [np.sort(np.append([0, 1], 2 + rng.choice(12, 7, replace=False)))]
+        for model in "AB"
+    ).with_columns(weight=pl.col("weight").first().over("fold", "case"))  # fmt: skip
 
 
-def test_folds_that_a_model_lacks_are_refused():
-    lacking = TABLE.filter(~((pl.col("model") == "B") & (pl.col("fold") == 3)))
-    with pytest.raises(InvalidTable, match="cells are missing"):
-        pr.choose(lacking, **ROLES, over=OVER, cost_fn=10)
+def weighted_rate(rows, truth, at):
+    own = [row for row in rows if row["truth"] is truth]
+    total = sum(row["weight"] for row in own)
+    return sum(row["weight"] for row in own if row["score"] >= at) / total if own else None
 
 
-@pytest.mark.parametrize(
-    "option",
-    [{"confidence": 0.9}, {"constraints": {"recall": 0.8}}],
-    ids=lambda option: next(iter(option)),
-)  # fmt: skip
-def test_what_folds_cannot_honour_is_refused(option):
-    with pytest.raises(InvalidArgument, match=f"{next(iter(option))} is for"):
-        pr.choose(TABLE, "expected_cost", **ROLES, over=OVER, **option)
+def cheapest_of_rows(rows):
+    """The threshold of least mean cost over the folds, where a fold may lack a class."""
+    folds = [[row for row in rows if row["fold"] == fold] for fold in {r["fold"] for r in rows}]
+
+    def mean_cost(at):
+        t, f = (
+            [r for fold in folds if (r := weighted_rate(fold, y, at)) is not None]
+            for y in (True, False)
+        )
+        return cost(np.mean(t) if t else 0, np.mean(f) if f else 0)
+
+    tried = [np.inf, *sorted({row["score"] for row in rows}, reverse=True)]
+    costs = [mean_cost(at) for at in tried]
+    return next(at for at, own in zip(tried, costs, strict=True) if own <= min(costs) + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("known", [False, True])
+def test_rows_are_judged_at_thresholds_of_other_folds_and_other_cases(seed, weighted, known):
+    table = random_folds(seed, weighted)
+    roles = {"case": "case" if known else None, "weight": "weight" if weighted else None}
+    choice = pr.choose(table, **ROLES, **roles, over=(PRIOR, PRIOR), **COSTS, test_train_ratio=0.2)
+    for model in "AB":
+        rows = table.filter(model=model).to_dicts()
+        for row in rows:
+            # Folds are held out in five groups, and known cases that they share in five, too.
+            held = [
+                other for other in rows
+                if other["fold"] % 5 == row["fold"] % 5
+                and (not known or other["case"] % 5 == row["case"] % 5)
+            ]  # fmt: skip
+            seen = {other["case"] for other in held} if known else set()
+            tuning = [
+                other for other in rows
+                if other["fold"] % 5 != row["fold"] % 5 and other["case"] not in seen
+            ]  # fmt: skip
+            row["called"] = float(row["score"] >= cheapest_of_rows(tuning))
+        found = choice.models.row(by_predicate=pl.col("model") == model, named=True)
+        at = np.inf if found["threshold"] is None else found["threshold"]
+        assert at == cheapest_of_rows(rows)
+        for name, truth in (("tpr", True), ("fpr", False)):
+            called = [row | {"score": row["called"]} for row in rows]
+            folds = [[row for row in called if row["fold"] == fold] for fold in range(6)]
+            expected = np.mean([weighted_rate(fold, truth, 1.0) for fold in folds])
+            assert found[name] == pytest.approx(expected), (model, name)
+
+
+def test_folds_of_the_same_cases_are_judged_on_cases_left_out():
+    rng = np.random.default_rng(3)
+    one = pl.DataFrame({"case": range(60), "truth": rng.random(60) < 0.4, "score": rng.random(60)})
+    repeats = [
+        one.with_columns(fold=pl.lit(fold), model=pl.lit(model), score=(pl.col("score") + add) % 1)
+        for fold in range(4)
+        for model, add in (("A", 0.0), ("B", 0.5))
+    ]
+    # Copies of folds are used once: a little noise makes them others.
+    table = pl.concat(repeats).with_columns(pl.col("score") + 1e-9 * pl.col("fold"))
+    asked = {**ROLES, "over": (PRIOR, PRIOR), **COSTS, "test_train_ratio": 0.25}
+    unknown, known = (
+        pr.choose(table, **asked, case=case).models.sort("model")["mean"].to_numpy()
+        for case in (None, "case")
+    )
+    assert (known > unknown + 0.01).all()

@@ -3,7 +3,6 @@
 import pytest
 from scipy.stats import binom
 from simulations import comparisons
-from sizes import replicates
 
 
 @pytest.mark.slow
@@ -14,7 +13,7 @@ from sizes import replicates
 def test_analyses_of_variance_err_as_often_as_is_said_and_compare_does_not(
     equal, three_way, two_way
 ):
-    runs = replicates(80, 40)
+    runs = 40
     found = {
         row["analysis"]: round(row["differs"] * runs)
         for row in comparisons.of_anova(runs, 0, equal)
@@ -26,7 +25,7 @@ def test_analyses_of_variance_err_as_often_as_is_said_and_compare_does_not(
 
 @pytest.mark.slow
 def test_one_10_fold_keeps_its_level_where_ten_do_not():
-    runs = replicates(110, 60)
+    runs = 60
     found = comparisons.of_folds(runs, 7, "nearest neighbours", "40 + 120", 2, 0.0)[0]
     assert round(found["one 10-fold"] * runs) <= binom.isf(1e-3, runs, 0.0625)
     assert round(found["ten 10-folds"] * runs) > binom.isf(0.1, runs, 0.05)
@@ -34,6 +33,6 @@ def test_one_10_fold_keeps_its_level_where_ten_do_not():
 
 @pytest.mark.slow
 def test_equal_models_of_one_test_set_differ_as_rarely_as_promised():
-    runs = replicates(300, 100)
+    runs = 100
     for row in comparisons.of_test_set(runs, 0, "200 + 1,800", 0.5):
         assert round(row["at 0.05"] * runs) <= binom.isf(1e-3, runs, 0.05)

@@ -46,22 +46,3 @@ FOUR = REPEATED.filter((pl.col("repeat") == 2) & (pl.col("fold") < 12)).with_col
 def test_other_folds_do_not_tell_the_ratio(table):
     with pytest.raises(InvalidArgument, match="test_train_ratio is None"):
         pr.compare(table)
-
-
-@pytest.mark.parametrize(
-    ("repeats", "folds", "ratio", "said"),
-    [
-        # One k-fold tests each case once.
-        (1, 10, None, False), (1, 5, None, False),
-        (10, 10, None, True), (5, 2, None, True),
-        (30, 1, 0.25, True), (5, 1, 0.25, True),
-        # Nothing says whether these are hold-outs.
-        (0, 10, 1 / 9, True), (0, 20, 0.25, True),
-    ],
-)  # fmt: skip
-def test_unstable_learners_are_named_where_test_sets_may_share_cases(repeats, folds, ratio, said):
-    table = tidy(draw(max(repeats, 1) * folds, 2))
-    if repeats:
-        table = table.with_columns(repeat=(pl.col("fold") - 1) // folds)
-    warnings = " ".join(pr.compare(table, test_train_ratio=ratio).warnings)
-    assert ("that are unstable, such as nearest neighbours" in warnings) == said

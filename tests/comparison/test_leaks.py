@@ -53,22 +53,3 @@ def test_a_cluster_that_was_trained_on_is_named(repeats):
 def test_hold_outs_leak_where_they_tear_clusters_apart():
     assert "StratifiedGroupKFold" not in said(hold_outs("patient"))
     assert "StratifiedGroupKFold" in said(hold_outs("row"))
-
-
-def test_a_case_found_by_its_name_says_what_to_say():
-    rng = np.random.default_rng(4)
-    rows = pl.DataFrame({"truth": rng.integers(0, 2, 400), "fold": np.arange(400) % 4})
-    rows = rows.with_columns(
-        case=pl.int_range(pl.len()), a=pl.Series(rng.random(400)), b=pl.Series(rng.random(400))
-    )
-    asked = {"truth": "truth", "score": ["a", "b"], "over": (0.05, 0.2)}
-    doubt = "The column 'case' was found by its name: say case='case'"
-    assert any(one.startswith(doubt) for one in pr.choose(rows, **asked).warnings)
-    assert not any(one.startswith(doubt) for one in pr.choose(rows, **asked, case="case").warnings)
-
-
-def test_rows_of_scores_side_by_side_are_not_named_after_a_column():
-    rng = np.random.default_rng(4)
-    rows = pl.DataFrame({"truth": rng.integers(0, 2, 99), "a": rng.random(99), "b": rng.random(99)})
-    found = pr.compare(rows, truth="truth", score=["a", "b"], measure="auc")
-    assert "on 99 cases (rows)" in found.summary()

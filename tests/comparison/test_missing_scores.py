@@ -4,11 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
-from polaroc.errors import InvalidPredictions
 
 RNG = np.random.default_rng(11)
 CASES = 60
@@ -108,15 +105,6 @@ def test_how_many_cases_are_left_out_is_said(fold):
         assert said in pr.choose(table, over=(0.2, 0.4), **asked).warnings
 
 
-@every_verb
-def test_other_cases_are_refused_unless_they_may_be_dropped(verb, fold):
-    ratio = {} if fold is None else {"test_train_ratio": 1 / 3}
-    for table, roles in FORMS.values():
-        with pytest.raises(InvalidPredictions, match=r"(?s)cases? lack|null score|NaN") as caught:
-            VERBS[verb](table, **roles, fold=fold, **ratio)
-        assert "nulls='drop'" in caught.value.hint
-
-
 def test_a_fold_that_a_model_did_not_score_is_left_out():
     without = pl.when(pl.col("fold") > 0).then("B").alias("B")
     wide = WIDE.with_columns(without)
@@ -125,35 +113,3 @@ def test_a_fold_that_a_model_did_not_score_is_left_out():
     found = pr.compare(long(wide).drop_nulls("p"), "auc", **LONG, **asked)
     assert_frame_equal(found.pairs, expected.pairs, rel_tol=1e-12)
     assert found.warnings[0] == expected.warnings[0]
-
-
-def test_numbers_of_rows_are_no_cases_of_folds():
-    rows = NULLS.drop("id").with_row_index("id")
-    asked = {**LONG, "fold": "fold", "test_train_ratio": 1 / 3, "nulls": "drop"}
-    found = pr.compare(rows, "auc", **asked)
-    assert_frame_equal(
-        found.pairs, pr.compare(ROWS.drop("id").with_row_index("id"), "auc", **asked).pairs
-    )
-
-
-def test_a_truth_that_is_the_text_of_a_missing_one_is_left_out_too():
-    words = pl.col("truth").replace_strict({True: "yes", False: "no"}, return_dtype=pl.String)
-    lost = pl.col("id").is_in([3, 4])
-    for table, roles in FORMS.values():
-        asked = {**roles, "fold": None, "nulls": "drop"}
-        texts = table.with_columns(pl.when(lost).then(pl.lit("NA")).otherwise(words).alias("truth"))
-        found = pr.compare(texts, "auc", **asked, positive="yes").pairs
-        assert_frame_equal(found, pr.compare(table.filter(~lost), "auc", **asked).pairs)
-
-
-def test_on_the_command_line(tmp_path):
-    file = tmp_path / "p.csv"
-    ROWS.write_csv(file)
-    asked = ["compare", file, "--truth", "truth", "--score", "p", "--no-fold", "--measure", "auc"]
-    run = lambda *words: CliRunner().invoke(app, [str(word) for word in words])  # noqa: E731
-    refused = run(*asked)
-    assert refused.exit_code == 2
-    assert "--nulls drop" in refused.output
-    found = run(*asked, "--nulls", "drop")
-    assert found.exit_code == 0, found.output
-    assert "8 of 60 cases were left out" in " ".join(found.output.split())

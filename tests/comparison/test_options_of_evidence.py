@@ -11,7 +11,6 @@ from polars import selectors as cs
 import polaroc as pr
 from polaroc.errors import PolarocError
 
-pytestmark = pytest.mark.usefixtures("no_cases_needed")
 rng = np.random.default_rng(6)
 CASES, MODELS = 240, "ABC"
 NAMES = {"truth": "y", "score": "p", "model": "m", "case": "number"}
@@ -37,7 +36,6 @@ def table(folds: int) -> pl.DataFrame:
 FOLDS = table(4)
 ONE = FOLDS.drop("f")
 JUDGED, TUNING = (ONE.filter(part=part) for part in (1, 0))
-
 
 CURVES = pr.curve(ONE, truth="y", score="p", model="m")
 FOLD_CURVES = pr.curve(FOLDS, truth="y", score="p", model="m", fold="f")
@@ -108,7 +106,6 @@ OTHER = {
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
     "test_train_ratio": 0.1, "rates": "npv",
     "thresholds": 7, "cost": 0.3, "every": "2i",
-
     "cluster": "patient", "weight": "w", "count": "w", "by": "part",
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
@@ -145,14 +142,12 @@ NO_BEARING = {
     "over": {"evaluate, losses"},
     # It is compared with the cases, for a note.
     "tuning": {"apply_thresholds", "apply_thresholds, no intervals"},
-    # Numbers without limits.
-    # Folds say how sure it is.
+    # Numbers without limits; and folds say how sure it is.
     "cluster": {
         "evaluate",
         "apply_thresholds, no intervals",
         "compare, folds",
         "choose, folds",
-        "choose, costs of folds",
     },
 }
 
@@ -214,7 +209,7 @@ def test_what_is_asked_is_answered(mode):
     assert all(option in OTHER or (mode, option) in OTHER_OF for option in options(mode))
 
 
-@pytest.mark.product
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "asked"),
     [

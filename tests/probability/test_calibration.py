@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import polars as pl
 import pytest
@@ -8,14 +5,10 @@ import statsmodels.api as sm
 from scipy import optimize, special, stats
 from scored import binormal, expit
 from simulations import probabilities
-from sizes import replicates
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.measures.scoring import NOT_PROBABILITIES
-from polaroc.probability.calibration import NO_SLOPE, TOO_FEW
 
 NAMES = {"truth": "truth", "score": "score"}
 OF_CALIBRATION = ("observed_over_expected", "calibration_in_the_large", "slope")
@@ -42,11 +35,10 @@ def in_the_large(truth, log_odds, weight=None):
     return regression.fit(cov_type="HC0", tol=1e-12, maxiter=200)
 
 
-@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("score", "score_prior"), [("score", "observed"), ("balanced", 0.5)])
 def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
-    sets = replicates(1500, 500)
+    sets = 500
     table = predictions(1, 200, sets=sets)
     found = pr.calibration(
         table, truth="truth", score=score, by="set", score_prior=score_prior
@@ -57,7 +49,7 @@ def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
 
 @pytest.mark.slow
 def test_with_few_positives_scores_that_are_right_at_another_prior_are_rejected_as_rarely():
-    sets, cases = replicates(1000, 300), 500
+    sets, cases = 300, 500
     random = np.random.default_rng(0)
     logit, truth = binormal(random, cases * sets, 0.03, 1.8, 0.5)
     table = pl.DataFrame(
@@ -97,8 +89,8 @@ def test_a_wrong_score_prior_is_found_out():
     [
         ([0.0, 0.5, 0.4], [1, 0, 1], 0.0, "wrong for 1 case"),
         ([1.0, 0.5, 0.4], [0, 0, 1], 0.0, "wrong for 1 case"),
-        ([0.5, 0.5, 0.5], [0, 1, 1], stats.chi2.sf(1 / 3, 1), NO_SLOPE),
-        ([0.5, 1.5, 0.5], [0, 1, 1], None, NOT_PROBABILITIES),
+        ([0.5, 0.5, 0.5], [0, 1, 1], stats.chi2.sf(1 / 3, 1), "no slope"),
+        ([0.5, 1.5, 0.5], [0, 1, 1], None, "not probabilities"),
         ([0.5, 0.2, 0.5], [1, 1, 1], None, "no negatives"),
         ([], [], None, "no positives and no negatives"),
     ],
@@ -116,12 +108,6 @@ def test_scores_without_a_test(score, truth, p_value, note, lazy):
     assert note in found["note"].item()
 
 
-def test_scores_between_0_and_1_of_one_class_tell_nothing_of_the_intercept():
-    table = pl.DataFrame({"score": [1.0, 1.0, 0.3, 0.4, 0.2], "truth": [1, 1, 0, 0, 0]})
-    found = pr.calibration(table, **NAMES, score_prior=0.3).table.row(0, named=True)
-    assert found["p_value"] is None or found["p_value"] > 0.05
-
-
 def test_keys_counts_and_few_cases():
     table = predictions(4, 60, sets=3).with_columns(n=pl.int_range(pl.len()) % 3)
     repeated = table.select(pl.exclude("n").repeat_by("n").explode())
@@ -130,20 +116,13 @@ def test_keys_counts_and_few_cases():
     assert counted["set"].to_list() == [0, 1, 2]
     assert counted["p_value"].to_list() == pytest.approx(plain["p_value"].to_list())
     few = pr.calibration(table[:40], **NAMES, score_prior=0.3).table
-    assert TOO_FEW in few["note"].item()
-
-
-def test_wrong_arguments_are_refused():
-    with pytest.raises(InvalidArgument, match="prior is 2"):
-        pr.calibration(predictions(1, 50), **NAMES, score_prior=2)
-    with pytest.raises(InvalidPredictions, match="null score"):
-        pr.calibration(predictions(1, 50).with_columns(score=None), **NAMES)
+    assert "fewer than" in few["note"].item()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("places", [range(2, 6), range(12, 14)], ids=["cases", "clusters"])
 def test_limits_of_calibration_hold_as_often_as_stated(places):
-    count, design = replicates(100, 40), probabilities.DESIGNS["calibration"]
+    count, design = 40, probabilities.DESIGNS["calibration"]
     for place in places:
         found = design.run(count, 0, **design.cells[place])
         for name in OF_CALIBRATION:
@@ -199,7 +178,6 @@ def test_few_large_clusters_are_few_degrees_of_freedom_of_a_line():
     assert widths[0] / widths[1] == pytest.approx(expected[0] / expected[1], rel=1e-3)
 
 
-@pytest.mark.alike
 @pytest.mark.parametrize("slope", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("weights", [None, "count", "weight"])
 def test_calibration_in_the_large_is_the_intercept_at_slope_1(slope, weights):
@@ -282,14 +260,6 @@ def test_calibrated_scores_stay_in_the_band_as_often_as_stated():
     assert outside.select(pl.col("probability").is_between("lower", "upper").mean()).item() < 0.7
 
 
-def test_the_band_of_many_scores_is_that_of_bins():
-    found = pr.calibration(predictions(2, 6000), **NAMES).curve
-    inner = found.filter(pl.col("score").is_between(0.1, 0.9))
-    assert (inner["lower"] <= inner["score"] + 0.02).all()
-    assert (inner["upper"] >= inner["score"] - 0.02).all()
-    assert (inner["upper"] - inner["lower"]).max() < 0.2
-
-
 @pytest.mark.parametrize("lazy", [True, False])
 def test_keys_without_a_curve_say_why(lazy):
     table = pl.DataFrame(
@@ -300,20 +270,15 @@ def test_keys_without_a_curve_say_why(lazy):
     )  # fmt: skip
     found = pr.calibration(table.lazy() if lazy else table, **NAMES, by="key").curve
     notes = found.group_by("key", maintain_order=True).agg(pl.col("note").first())
-    assert notes.rows() == [("a", None), ("b", "no negatives"), ("c", NOT_PROBABILITIES)]
+    assert notes.rows() == [
+        ("a", None),
+        ("b", "no negatives"),
+        ("c", "scores are not probabilities"),
+    ]
     weighted = pr.calibration(table.with_columns(w=0.5), **NAMES, weight="w", by="key")
     found = weighted.curve.filter(key="a")
     assert found["lower"].null_count() == found.height
     assert found["note"][0] == "weights are not counts of cases: no band"
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"priors": 0}, {"score_prior": 3}, {"level": 95}, {"draws": 10}, {"draws": 1.5}, {"seed": -1}],
-)
-def test_wrong_options_are_refused(wrong):
-    with pytest.raises(InvalidArgument):
-        pr.calibration(predictions(1, 50), **NAMES, **wrong)
 
 
 def sandwich(terms, residuals, fitted, weight, clusters):
@@ -410,22 +375,3 @@ def test_cases_without_a_slope_have_none_and_say_so(score, truth, roles):
     assert row["slope"] is row["slope_lower"] is row["intercept"] is None
     assert row["note"]
     assert "slope" in result.summary()
-
-
-def test_the_summary_has_the_estimates_of_each_key_and_the_notes():
-    table = predictions(4, 60, sets=2).with_columns(
-        score=pl.when(pl.col("set") == 1).then(pl.col("score") + 1).otherwise("score")
-    )
-    result = pr.calibration(table, **NAMES, by="set")
-    text = result.summary()
-    row = result.table.row(0, named=True)
-    for name in OF_CALIBRATION:
-        assert f"{row[name]:.3f}" in text
-    assert NOT_PROBABILITIES in " ".join(text.split())
-    assert repr(result) == text
-    assert "<table" in result._repr_html_()
-
-
-def test_the_package_is_imported_without_statsmodels():
-    code = "import sys, polaroc as pr; pr.calibration; assert 'statsmodels' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)

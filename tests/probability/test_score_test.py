@@ -1,52 +1,52 @@
+"""Whether scores are probabilities: the note of "em", and the p-value of `calibration`."""
+
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
-from scored import binormal, expit, labelled
 from sklearn.linear_model import LogisticRegression
 
-from polaroc.deployment.estimators import Labelled
-from polaroc.probability.score_test import FALSE_ALARMS
-from polaroc.probability.score_test import miscalibration_note as note_of_cells
+import polaroc as pr
+
+NAMES = {"truth": "truth", "score": "score"}
 
 
-def miscalibration_note(cells: Labelled) -> str | None:
-    return note_of_cells(cells.score, cells.pos, cells.neg)
+def expit(log_odds):
+    return 1 / (1 + np.exp(-log_odds))
 
 
-@pytest.mark.alike
-@pytest.mark.slow
-@pytest.mark.parametrize(("rows", "prior"), [(200, 0.3), (1000, 0.05), (2000, 0.5)])
-@pytest.mark.parametrize("distance", [1, 2])
-def test_posteriors_are_doubted_no_more_often_than_stated(rows, prior, distance):
-    rng = np.random.default_rng(rows + distance)
-    runs = 1000
-    doubted = 0
-    for _ in range(runs):
-        logit, truth = binormal(rng, rows, prior, distance, prior)
-        doubted += miscalibration_note(labelled(expit(logit), truth)) is not None
-    assert doubted <= stats.binom.ppf(0.9995, runs, FALSE_ALARMS)
+def drawn(rng, rows, prior, distance):
+    """Normal scores as the log odds of a positive, and the truth."""
+    truth = (rng.random(rows) < prior).astype(int)
+    raw = rng.normal(size=rows) + distance * truth
+    return np.log(prior / (1 - prior)) + distance * raw - distance**2 / 2, truth
+
+
+def note_of_em(score, truth):
+    reference = pl.DataFrame({"score": np.asarray(score, float), "truth": truth})
+    found = pr.estimate_prior(reference, reference.select("score"), **NAMES, method="em")
+    return found["note"].item() or ""
 
 
 @pytest.mark.parametrize(
     ("intercept", "slope", "rows"), [(0, 0.5, 500), (0, 2, 500), (1, 1, 500), (-0.2, 1, 20_000)]
 )
-def test_scores_that_are_not_posteriors_are_doubted(intercept, slope, rows):
-    rng = np.random.default_rng(rows)
-    logit, truth = binormal(rng, rows, 0.3, 2, 0.3)
-    moved = intercept + slope * logit
-    said = miscalibration_note(labelled(expit(moved), truth))
+def test_scores_that_are_not_probabilities_are_doubted_by_em(intercept, slope, rows):
+    log_odds, truth = drawn(np.random.default_rng(rows), rows, 0.3, 2)
+    assert "calibration slope" not in note_of_em(expit(log_odds), truth)
+    moved = intercept + slope * log_odds
     fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(moved[:, None], truth).coef_.item()
+    said = note_of_em(expit(moved), truth)
     assert f"calibration slope {fitted:.2g}, " in said
     assert f"mean {expit(moved).mean():.2g} for a share of positives of {truth.mean():.2g}" in said
 
 
-def test_the_test_is_the_score_test_of_a_logistic_regression():
-    rng = np.random.default_rng(5)
-    logit, truth = binormal(rng, 400, 0.4, 1, 0.4)
-    logit = 0.75 * logit - 0.3
+def test_the_p_value_is_that_of_the_score_test_of_a_logistic_regression():
+    log_odds, truth = drawn(np.random.default_rng(5), 400, 0.4, 1)
+    log_odds = 0.75 * log_odds - 0.3
 
-    def log_likelihood(line: np.ndarray) -> float:
-        at = line[0] + line[1] * logit
+    def log_likelihood(line):
+        at = line[0] + line[1] * log_odds
         return float(truth @ at - np.logaddexp(0, at).sum())
 
     # The slope and the curvature of the log likelihood, by differences.
@@ -64,8 +64,10 @@ def test_the_test_is_the_score_test_of_a_logistic_regression():
     ]  # fmt: skip
     statistic = np.array(slope) @ np.linalg.solve(-np.array(bend), slope)
     chance = stats.chi2.sf(statistic, 2)
-    assert 1e-3 < chance < FALSE_ALARMS
-    assert f"p = {chance:.2g})" in miscalibration_note(labelled(expit(logit), truth))
+    found = pr.calibration({"score": expit(log_odds), "truth": truth}, **NAMES).table
+    assert found["statistic"].item() == pytest.approx(statistic, rel=1e-4)
+    assert found["p_value"].item() == pytest.approx(chance, rel=1e-4)
+    assert f"p = {chance:.2g})" in note_of_em(expit(log_odds), truth)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +75,10 @@ def test_the_test_is_the_score_test_of_a_logistic_regression():
     [
         ([1.0, 0.0, 1.0, 0.0], [1, 0, 1, 0], None),
         ([1.0, 0.0, 0.0, 0.0], [1, 0, 1, 1], "scores of 0 or 1 are wrong for 2 cases"),
-        ([1.0, 1.0, 0.5, 0.5], [1, 0, 1, 0], "scores of 0 or 1 are wrong for 1 case"),
         ([0.5] * 40, [1, 0] * 20, None),
         ([0.5] * 40, [1, 0, 0, 0] * 10, "mean 0.5 for a share of positives of 0.25, p = 0.0016"),
-        ([0.5] * 1000, [0] * 1000, "p < 0.001"),
     ],
 )
 def test_scores_at_the_ends_and_constant_ones(score, truth, said):
-    found = miscalibration_note(labelled(np.array(score), np.array(truth)))
-    assert found is None if said is None else said in found
+    found = note_of_em(score, truth)
+    assert ("wrong for" not in found and "mean" not in found) if said is None else said in found

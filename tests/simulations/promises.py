@@ -33,11 +33,10 @@ import numpy as np
 import polars as pl
 from scipy.special import expit, logit
 from scipy.stats import norm, rankdata
-from scored import labelled, unlabelled
 
 import polaroc as pr
 from polaroc.base.statistics import normal
-from polaroc.deployment.estimators import adjusted_count, em_prior
+from polaroc.deployment.estimators import Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.priors.in_use import within_unit
 from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.promises import Sample, promised
@@ -55,6 +54,17 @@ LIMITS = {
 ENDS = {"10 %": (0.1, 0.1), "5 to 20 %": (0.05, 0.2)}
 FINE = np.linspace(-6, 9, 4001)
 HALF_SHARED = 0.5
+
+
+def labelled(score: np.ndarray, truth: np.ndarray) -> Labelled:
+    distinct, place = np.unique(-score, return_inverse=True)
+    pos, neg = (np.bincount(place[truth == y], minlength=len(distinct)) for y in (1, 0))
+    return Labelled(-distinct, pos, neg)
+
+
+def unlabelled(score: np.ndarray) -> Unlabelled:
+    distinct, count = np.unique(-score, return_counts=True)
+    return Unlabelled(-distinct, count)
 
 
 class Normal:

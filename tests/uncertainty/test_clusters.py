@@ -6,7 +6,6 @@ from scipy import stats
 from scipy.special import expit, logit
 
 import polaroc as pr
-from polaroc.errors import InvalidPredictions
 
 NAMES = {"truth": "truth", "score": "score"}
 OVER = (0.05, 0.3)
@@ -72,34 +71,6 @@ def test_a_mean_loss_has_the_variance_of_sums_over_clusters():
     assert found["std_error"].item() == pytest.approx(variance**0.5, rel=1e-9)
 
 
-@pytest.mark.parametrize(("clusters", "said"), [(4, "fewer than 5 clusters"), (5, "no spread")])
-def test_five_clusters_are_as_many_as_are_needed(clusters, said):
-    # All negatives are before all positives.
-    rows = {
-        "truth": [True, False] * clusters, "score": [0.1, 0.9] * clusters,
-        "patient": [one for one in range(clusters) for _ in range(2)],
-    }  # fmt: skip
-    found = pr.evaluate(
-        rows, truth="truth", score="score", cluster="patient", measures="auc", intervals=True
-    )
-    assert said in found["note"].item()
-
-
-def test_clusters_that_are_missing_are_refused():
-    table = TABLE.with_columns(patient=pl.when(pl.col("row") > 2).then("patient"))
-    with pytest.raises(InvalidPredictions, match="3 cases have no cluster"):
-        sure(table, cluster="patient", measures="auc")
-
-
-def test_weights_of_no_rows_have_no_limits():
-    assert sure(TABLE.clear().with_columns(w=1.5), cluster="patient", weight="w").is_empty()
-
-
-def test_without_intervals_clusters_have_no_bearing():
-    asked = {"intervals": False, "measures": "auc"}
-    assert_frame_equal(sure(TABLE, cluster="patient", **asked), sure(TABLE, **asked))
-
-
 def test_a_column_of_patients_is_doubted_until_it_is_their_cluster():
     asked = {"measures": "auc", "by": "site"}
     assert sure(TABLE, **asked)["note"].str.contains("'patient' are not independent").all()
@@ -134,10 +105,3 @@ def test_keys_that_fill_several_blocks_have_limits_of_their_own():
     asked = {"cluster": "patient", "by": "key", "measures": ["auc", "iauprec"], "over": OVER}
     each = pl.concat([sure(own, **asked) for own in many.partition_by("key")])
     assert_frame_equal(sure(many, **asked), each, rel_tol=1e-9, check_row_order=False)
-
-
-def test_a_column_may_be_a_key_and_a_cluster():
-    table = TABLE.with_columns(own="site")
-    asked = {"by": "site", "priors": 0.1}
-    found, expected = sure(table, cluster="site", **asked), sure(table, cluster="own", **asked)
-    assert_frame_equal(found, expected, rel_tol=1e-9)

@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
-from pages import Page
 from polars import selectors as cs
 from polars.testing import assert_frame_equal
 
@@ -206,7 +205,6 @@ def test_without_clusters_copies_say_more(name):
     assert narrower.mean() > 0.7 if "curve" in name else narrower.all()
 
 
-@pytest.mark.product
 @pytest.mark.parametrize("cluster", [None, THREES], ids=["alone", "threes"])
 @pytest.mark.parametrize("name", [*FUNCTIONS, *OF_COUNTS])
 def test_a_count_stands_for_so_many_rows(name, cluster):
@@ -260,18 +258,3 @@ def test_sampling_weights_are_refused_where_cases_are_counted(name):
     why = r"(?s)(does not honour 'weight'|have weights).*as count"
     with pytest.raises(PolarocError, match=why):
         OF_COUNTS[name](TABLE, case="row", weight=pl.lit(2.5))
-
-
-@pytest.mark.usefixtures("words_only")
-def test_copies_in_clusters_make_the_page_of_the_rows(tmp_path):
-    pages = [
-        Page(
-            pr.report(
-                table, **NAMES, case=case, cluster=THREES, over=OVER, path=tmp_path / f"{case}.html"
-            )
-        )
-        for table, case in ((TABLE, "row"), (copies(3), "case"))
-    ]
-    for caption in ("The models", "Each two models"):
-        once, found = (page.table(caption) for page in pages)
-        assert_frame_equal(found, once)

@@ -3,9 +3,8 @@
 import pytest
 from scipy.stats import binom
 from simulations import areas
-from sizes import replicates
 
-SAMPLES = replicates(48, 24)
+SAMPLES = 24
 
 
 def counts(rows):

@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 from polars import selectors as cs
 from polars.testing import assert_frame_equal
-from scipy import stats
 
 import polaroc as pr
 
@@ -89,29 +88,6 @@ def test_they_change_no_number(call, same):
     expected = CALLS[call]({}).select(cs.float())
     found = CALLS[call](SAME[same]).select(expected.columns)
     assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
-
-
-@pytest.mark.parametrize("roles", [{}, *SAME.values()], ids=str)
-def test_the_difference_of_two_areas_has_the_p_value_of_delong(roles):
-    found = pr.compare(FITTED, "auc", **PAIRED, **roles).pairs.row(0, named=True)
-    # DeLong, DeLong and Clarke-Pearson: placements of each case among those of the other class.
-    of_models = [part.sort("case") for part in FITTED.partition_by("model", maintain_order=True)]
-    truth = of_models[0]["truth"].to_numpy()
-    placements = []
-    for part in of_models[:2]:
-        score = part["score"].to_numpy()
-        above = (score[truth][:, None] > score[~truth][None, :]).astype(float)
-        placements.append((above.mean(axis=1), above.mean(axis=0)))
-    areas = [own.mean() for own, _ in placements]
-    variance = sum(
-        np.var(placements[0][side] - placements[1][side], ddof=1) / len(placements[0][side])
-        for side in (0, 1)
-    )
-    error = np.sqrt(variance)
-    assert found["difference"] == pytest.approx(areas[0] - areas[1], abs=1e-12)
-    assert found["std_error"] == pytest.approx(error, rel=1e-9)
-    p_value = 2 * stats.norm.sf(abs(areas[0] - areas[1]) / error)
-    assert found["p_value"] == pytest.approx(p_value, rel=1e-9)
 
 
 def test_clusters_of_two_cases_and_unequal_weights_do_change_them():

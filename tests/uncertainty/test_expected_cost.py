@@ -118,11 +118,6 @@ def test_an_estimate_has_limits_at_its_own_level():
     assert sure["level"].to_list() == [0.9, 0.9]
 
 
-def test_a_level_is_for_intervals():
-    with pytest.raises(InvalidArgument, match="level is for intervals"):
-        pr.expected_cost(TABLE, **ROLES, over=0.3, level=0.9)
-
-
 def test_how_often_limits_hold():
     runs, distance, share = 60, 1.5, 0.8
     table = drawn(30, 120, 7, distance, runs)

@@ -1,18 +1,11 @@
-from itertools import pairwise
-
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from oracles import delong_placements
-from scipy.integrate import quad
 from strategies import tables
 
 import polaroc as pr
-from polaroc.base.arrays import ARRAYS
-from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
-from polaroc.measures.gradients import second_moment
-from polaroc.uncertainty.influence import of_cases
 
 NAMES = {"truth": "truth", "score": "score"}
 OVER = (0.1, 0.6)
@@ -32,23 +25,6 @@ SMOOTH = {
     "iauprec, step": {"over": pr.beta(2, 18), "interpolation": "step"},
     "auc_range": {"over": OVER},
 }
-
-
-# Where the least case may move a vertex of a hull, or the value at the start is set.
-UNSMOOTH = [("hull", "limit"), ("exact", "one"), ("linear", "zero"), ("step", "drop")]
-
-
-@pytest.mark.parametrize(("interpolation", "start"), UNSMOOTH)
-def test_what_is_not_smooth_has_no_gradient(interpolation, start):
-    (area,) = auprec_measures(0.1, interpolation, start)
-    averaged = iauprec_measure(OVER, interpolation, start)
-    assert area.gradient_terms == averaged.gradient_terms == ()
-
-
-def test_an_area_over_a_range_of_recall_has_no_gradient():
-    (area,) = auprec_measures(0.1, "exact", "limit", (0.2, 0.8))
-    (whole,) = auprec_measures(0.1, "exact", "limit")
-    assert (len(area.gradient_terms), len(whole.gradient_terms)) == (0, 1)
 
 
 def measured(table: pl.DataFrame, name: str, **more: object) -> pl.DataFrame:
@@ -71,7 +47,6 @@ def test_the_variance_of_the_auc_is_delongs(table):
         assert found**2 == pytest.approx(sum(shares), rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 def test_influence_is_the_derivative_by_the_weight_of_a_case(name):
@@ -115,18 +90,6 @@ def test_classes_that_change_places_leave_the_standard_error_of_tied_scores(name
     assert errors[0] == pytest.approx(errors[1], rel=1e-9)
 
 
-@pytest.mark.parametrize("x", [0.0, 1e-9, 1e-3, 0.00999, 0.01001, 0.5, 30.0, 1e6])
-def test_second_moment_is_its_integral(x):
-    cuts = np.unique(np.minimum([0, 1e-6, 1e-4, 1e-2, 1], 1))
-    expected = sum(
-        quad(lambda u: u**2 / (1 + u * x) ** 2, a, b, epsabs=0, epsrel=1e-13)[0]
-        for a, b in pairwise(cuts)
-    )
-    assert second_moment(np.array([x]), 1 / (1 + np.array([x]))) == pytest.approx(
-        expected, rel=1e-11
-    )
-
-
 def replications(count: int, positives: int, negatives: int) -> pl.DataFrame:
     scores = np.random.default_rng(8).normal(size=(count, positives + negatives))
     scores[:, :positives] += 1.8
@@ -157,10 +120,3 @@ def test_standard_errors_are_the_spread_over_resampled_rows():
     )
     expected = pr.evaluate(once, **NAMES, intervals=True, **asked)["std_error"]
     assert (expected / spread).is_between(0.92, 1.06).all(), expected / spread
-
-
-def test_influence_on_the_auc_is_delongs_placements_about_their_mean():
-    score, truth = TABLE["score"].to_numpy(), TABLE["truth"].to_numpy()
-    found = of_cases(score, truth, [auc_measure(backend=ARRAYS)])
-    for own, placed in zip(found[1:], delong_placements(TABLE), strict=True):
-        assert own[0] == pytest.approx(placed - placed.mean(), abs=1e-12)

@@ -110,13 +110,3 @@ def test_what_is_left_of_the_brier_score_has_limits_by_key():
         assert_frame_equal(both.filter(site=site).drop("site"), one)
     lazy = pr.evaluate(table.lazy(), **ASKED, **asked, by="site").collect()
     assert_frame_equal(lazy, both)
-
-
-def test_one_case_of_each_class_has_no_limits():
-    table = pl.DataFrame({"truth": [1, 0], "score": [0.8, 0.3]})
-    found = [
-        pr.expected_cost(table, **ASKED, over=0.2),
-        pr.evaluate(table, **ASKED, measures="refinement_loss", priors=0.2),
-    ]
-    for one in found:
-        assert "fewer than two cases" in one["note"].item()

@@ -2,14 +2,11 @@
 
 import inspect
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import ibis
 import numpy as np
 import polars as pl
 import pytest
-from pages import Page
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -27,13 +24,6 @@ ONE = TABLE.drop("fold")
 CURVES = pr.curve(TABLE, **NAMES)
 POINTS = pr.operating_points(pr.curve(ONE, **NAMES), priors=0.1)
 OVER = (0.1, 0.3)
-SIXTH = (pl.col("case") % 6).alias("sixth")
-
-
-def words_of_report(**asked) -> str:
-    with TemporaryDirectory() as folder:
-        page = pr.report(ONE, **NAMES, over=OVER, path=Path(folder) / "page.html", **asked)
-        return Page(page).text()
 
 
 def estimated(**asked) -> pl.DataFrame:
@@ -149,24 +139,11 @@ def test_a_spread_has_no_level():
     assert spread["level"].null_count() == spread.height
 
 
-def test_a_key_may_not_have_its_name():
-    with pytest.raises(InvalidArgument, match="'level', reserved for polaroc's own columns"):
-        pr.evaluate(TABLE.rename({"day": "level"}), **NAMES, by="level")
-
-
 def test_results_without_tables_have_their_level():
     asked = {"champion": "A", "challenger": "B", "measure": "auc"}
     results = [pr.gate(ONE, **NAMES, **asked, level=level) for level in (0.8, 0.95)]
     assert [one.level for one in results] == [0.8, 0.95]
     assert results[0].upper - results[0].lower < results[1].upper - results[1].lower
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
-def test_a_page_says_its_level():
-    text = words_of_report(level=0.8)
-    assert "80 % from" in text.replace("\N{NBSP}", " ")
-    assert "95 % from" not in text.replace("\N{NBSP}", " ")
 
 
 def test_an_estimated_prior_has_the_level_of_what_is_said_at_it():

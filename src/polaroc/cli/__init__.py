@@ -1,5 +1,5 @@
 """The command line, `polaroc`."""
 
-from polaroc.cli.application import app, main
+from polaroc.cli.app import app, main
 
 __all__ = ["app", "main"]

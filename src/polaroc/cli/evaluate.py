@@ -1,202 +1,293 @@
-"""`polaroc evaluate`: files of predictions in, measures and charts out."""
+"""`polaroc check` and `polaroc evaluate`: what a table holds, and how good each model is."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
 import typer
 
+import polaroc as pr
 from polaroc import charts
-from polaroc.base.text import escape_control
+from polaroc.base.text_tables import table as text_table
 from polaroc.charts.lines import refuse_many
-from polaroc.charts.saving import save
-from polaroc.cli.commands import Call, command
-from polaroc.cli.engines import TableSource
-from polaroc.cli.measures_table import commonest_notes, measures_table
-from polaroc.cli.outputs import Force, Output, out_option, write_measures
-from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import QUIET, notes_console, out, print_json, progress
-from polaroc.curves.surface import surface
-from polaroc.errors import InvalidArgument
-from polaroc.evaluation.evaluate import evaluate as function
+from polaroc.cli import options as opt
+from polaroc.cli.measures_table import MAX_ROWS, commonest_notes, measures_table
+from polaroc.cli.output import Output, save_chart, write_table
+from polaroc.cli.screen import is_quiet, out, print_json, print_notes, progress
+from polaroc.cli.sources import opened, refuse_unranked
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.evaluation.pipeline import Result, run
 from polaroc.evaluation.request import Request
+from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.audit import balance_note
-from polaroc.priors.grids import prior_grid, resolve_priors
-from polaroc.typing import Prior
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import check_labels
+from polaroc.priors.grids import resolve_priors
+from polaroc.typing import Interpolation, Prior
+from polaroc.warehouse.connections import (
+    collected,
+    is_address,
+    table_at,
+    tables_at,
+    without_password,
+)
 
-GRID = 25
+# Rows of a table at an address that are fetched to say what is wrong with it.
+MAX_FETCHED = 1_000_000
+CURVE_PRIORS = 25
+GRID = "Also take AUPREC at so many priors of the range: 16 do for choose and report."
+MEMORY = "Memory to use: bytes, a size such as 4GB, or 'auto' for 60 % of what is available."
+TABLE = (
+    "Table, schema.table or catalog.schema.table at an address in place of the files: "
+    "duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sc://HOST:PORT of Spark "
+    "Connect (also a path of Parquet there)."
+)
 
 
-@command(function, left_out=["progress"])
-def evaluate(
-    call: Call,
-    folder: Annotated[
-        Path | None,
-        out_option(
-            "Folder for measures and charts: new, empty, or an earlier output; or a file for "
-            "measures that ends as a table, such as .csv."
-        ),
-    ] = None,
-    force: Force = False,
-    grid: Annotated[
-        int | None,
-        typer.Option(
-            help="Also take AUPREC at so many priors over the range, both ends included: 16 do for "
-            "choose and report.",
-            metavar="N",
-        ),
-    ] = None,
-    no_charts: Annotated[bool, typer.Option("--no-charts", help="Write measures only.")] = False,
-    ranges: Annotated[
-        str | None,
-        typer.Option(
-            help="At an address: ranges of the score that each key is cut into, where keys are too "
-            "large for one worker; 'auto' is one for each million rows of the largest.",
-            metavar="N",
-        ),
-    ] = None,
-    as_json: AsJson = False,
+def check(
+    files: opt.Files,
+    truth: opt.Truth,
+    score: opt.Score,
+    positive: opt.Positive = None,
+    model: opt.Model = None,
+    fold: opt.Fold = None,
+    case: opt.Case = None,
+    cluster: opt.Cluster = None,
+    count: opt.Count = None,
+    weight: opt.Weight = None,
+    by: opt.By = None,
+    show: Annotated[
+        int, typer.Option("--rows", help="How many keys to show.", min=1, metavar="N")
+    ] = MAX_ROWS,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = ".",
 ) -> None:
-    """Measure every key of a table, at the priors you expect.
+    """Audit predictions: what each key holds and lacks.
+
+    Example: polaroc check 'predictions/*.parquet' --truth label --score p
+    """
+    with opened(files, sep, decimal) as source, progress("auditing"):
+        cases = source.cases(
+            truth=truth, score=score, positive=positive, model=model, fold=fold, case=case,
+            cluster=cluster, count=count, weight=weight, by=by,
+        )  # fmt: skip
+        audit = pr.check(cases.collect())
+    if audit.is_empty():
+        raise InvalidPredictions("the files hold no rows.", hint="check the files.")
+    if as_json:
+        print_json(audit, commonest_notes(audit, "key"))
+        return
+    cells = [[_audit_cell(value) for value in row] for row in audit.head(show).iter_rows()]
+    missing, rows = int(audit["missing"].sum()), int(audit["rows"].sum())
+    usable = f"{missing:,} of {rows:,} rows lack a value" if missing else "every row can be used"
+    title = f"{audit.height} key(s); {usable}"
+    out().print(text_table(title, audit.columns, cells, audit.columns.index("rows")))
+    notes = commonest_notes(audit.tail(-show), "key")
+    if audit.height > show:
+        notes = [f"… and {audit.height - show} more; --rows shows them.", *notes]
+    print_notes(notes, beside_results=True)
+
+
+def _audit_cell(value: object) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def evaluate(
+    files: opt.Files,
+    truth: opt.Truth,
+    score: opt.Score,
+    positive: opt.Positive = None,
+    nulls: opt.HowNulls = "raise",
+    model: opt.Model = None,
+    fold: opt.Fold = None,
+    cluster: opt.Cluster = None,
+    count: opt.Count = None,
+    weight: opt.Weight = None,
+    by: opt.By = None,
+    prior: opt.Priors = None,
+    over: opt.Over = None,
+    grid: Annotated[int | None, typer.Option(help=GRID, metavar="N")] = None,
+    measure: opt.Measures = None,
+    interpolation: Annotated[
+        Interpolation, typer.Option(help="Of precision between two points of the ROC.")
+    ] = "exact",
+    intervals: Annotated[bool, typer.Option("--intervals", help="Also give intervals.")] = False,
+    level: opt.Level = 0.95,
+    memory: Annotated[str | None, typer.Option(help=MEMORY, metavar="SIZE")] = None,
+    where: Annotated[
+        Path | None,
+        opt.out("Folder for measures and charts; or a table, such as measures.csv."),
+    ] = None,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    table: Annotated[str | None, typer.Option(help=TABLE, metavar="TABLE")] = None,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = ".",
+) -> None:
+    """Measure every model and fold, at the priors you expect.
+
+    At an address the measures are taken where the table is, and there are no charts.
 
     Example: polaroc evaluate 'predictions/*.parquet' --truth label --score p
     --over 0.05 0.20 --out results
 
     In a pipe: cat p.csv | polaroc evaluate - --truth label --score p --json | jq '.[].estimate'
-
-    At an address the measures are taken where the table is, and there are no charts.
     """
-    output = Output.checked(folder, force)
-    priors, over = list(call.value("priors")), call.value("over")
-    if grid is not None:
-        if over is None:
+    output = Output.checked(where, force)
+    columns = {
+        "truth": truth, "score": score, "positive": positive, "nulls": nulls, "model": model,
+        "fold": fold, "cluster": cluster, "count": count, "weight": weight, "by": by,
+    }  # fmt: skip
+    shown = opt.priors(prior) or list(DEFAULT_PRIORS)
+    asked = opt.given(
+        priors=_with_grid(shown, over, grid), over=over, measures=measure,
+        interpolation=interpolation, memory=memory,
+    )  # fmt: skip
+    if intervals:
+        asked |= {"intervals": "logit", "level": level}
+    drawn: Result | None = None
+    if any(map(is_address, files)):
+        with progress("measuring"):
+            measures = _measured_there(files, table, columns, asked)
+    else:
+        if table is not None:
             raise InvalidArgument(
-                f"--grid is {grid}, and there is no range of priors.",
-                hint="give --over 0.05 0.20.",
+                f"--table is {table!r}, which is for an address, and files are given.",
+                hint="for example duckdb://scores.duckdb --table predictions.",
             )
-        call.options["priors"] = [*dict.fromkeys([*priors, *grid_of(over, grid)])]
-    cases = call.cases
-    drawn = output is not None and not (output.is_table or no_charts)
-    with progress() as say:
-        say("measuring")
-        if isinstance(call.source, TableSource):
-            options = call.options | {"ranges": _ranges(ranges)}
-            result = Result(call.source.measures(cases, **options).lazy(), None, None)
-        else:
-            if ranges is not None:
-                raise InvalidArgument(
-                    f"--ranges is {ranges}, which is for a table at an address.",
-                    hint="for files give --memory: ranges are then made where they are needed.",
-                )
-            result = measured(
-                cases, call.options, priors if drawn else None,
-                progress=lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,} rows"),
-            )  # fmt: skip
-        measures = result.measures.collect()
-        call.refuse_unranked(measures)
-        call.check_unchanged()
-        warnings = [] if output is None else _written(output, result, measures, priors, say)
-    show(measures, priors, output, warnings, as_json, call.options.get("measures"))
-
-
-def measured(
-    cases: Any, options: dict[str, Any], drawn_at: Sequence[Prior] | None = None, **more: Any
-) -> Result:
-    """The measures, and what charts at some priors need beside them in the same pass."""
-    if drawn_at is None:
-        return Result(function(cases, **options, **more).lazy(), None, None)
-    score_prior = {"score_prior": cases.score_prior}
-    beside = _for_charts(drawn_at, options.get("over"))
-    return run(cases, Request(**(options | more | score_prior | beside)))
-
-
-def grid_of(over: tuple[float, float], count: int | None, spacing: Any = "linear") -> list[float]:
-    """`count` priors over the range."""
-    return prior_grid(*over, GRID if count is None else count, spacing)["prior"].to_list()
-
-
-def _ranges(word: str | None) -> Any:
-    """A number of ranges, or 'auto'; anything else is refused where ranges are made."""
-    return int(word) if word is not None and word.isdecimal() else word
-
-
-def _written(
-    output: Output,
-    result: Result,
-    measures: pl.DataFrame,
-    priors: Sequence[Prior],
-    say: Callable[[str], None],
-) -> list[str]:
-    """Write measures and charts; returns warnings on charts that were left out."""
-    warnings = []
-    with output.staging() as staging:
-        write_measures(measures, staging)
-        for name, chart in _charts(result, measures, priors).items():
-            say(f"drawing {name}")
-            warnings += _draw(name, chart, staging)
-    return warnings
-
-
-def show(
-    measures: pl.DataFrame,
-    priors: Sequence[Prior],
-    output: Output | None,
-    warnings: Sequence[str],
-    as_json: bool,
-    named: Sequence[str] | None = None,
-) -> None:
-    """Print measures, with notes on them."""
+        with opened(files, sep, decimal) as source, progress("measuring") as say:
+            cases = source.cases(**columns)
+            asked["progress"] = lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,}")
+            if output is None or output.is_table:
+                measures = pr.evaluate(cases, **asked).lazy().collect()
+            else:
+                drawn = run(cases, Request(**asked, **_for_charts(shown, over)))
+                measures = drawn.measures.collect()
+            refuse_unranked(cases, measures["positives"])
+    notes = []
+    if output is not None:
+        with output.staging() as staging, progress("drawing"):
+            write_table(measures, staging)
+            if drawn is not None:
+                notes = _draw(drawn, measures, shown, staging)
     keys = measures.columns[: measures.columns.index("measure")]
-    written = [] if output is None else [f"Written to {output.path}."]
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
-    uneven = totals.with_columns(balance_note(keys).alias("note"))
-    lines = [*commonest_notes(measures), *commonest_notes(uneven, "key"), *warnings, *written]
+    uneven = commonest_notes(totals.with_columns(balance_note(keys).alias("note")), "key")
+    notes = [*commonest_notes(measures), *uneven, *notes]
+    if output is not None:
+        notes.append(f"Written to {output.path}.")
     if as_json:
-        print_json(measures, lines)
+        print_json(measures, notes)
         return
-    if output is None or not QUIET.get():
-        out().print(measures_table(measures, keys, priors, named))
-    for line in lines:
-        notes_console(True).print(escape_control(line))
+    if output is None or not is_quiet():
+        out().print(measures_table(measures, keys, shown, measure))
+    print_notes(notes, beside_results=True)
+
+
+def _with_grid(
+    priors: list[Prior], over: tuple[float, float] | None, count: int | None
+) -> list[Prior]:
+    """The priors, and so many of the range."""
+    if count is None:
+        return priors
+    if over is None:
+        raise InvalidArgument(
+            f"--grid is {count}, and there is no range of priors.", hint="give --over 0.05 0.20."
+        )
+    return [*dict.fromkeys([*priors, *pr.prior_grid(*over, count)["prior"].to_list()])]
 
 
 def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> dict[str, Any]:
-    """The further results that charts need: AUPREC on a grid that spans the priors, and curves."""
-    numbers = [prior for prior in resolve_priors(list(priors)) if prior is not None]
-    numbers += over or ()
-    lo, hi = min([*numbers, 0.01]), max([*numbers, 0.5])
-    return {"extra_priors": grid_of((lo, hi), None, "log"), "curve_priors": priors}
+    """What charts need beside the measures: AUPREC over a range of priors, and curves."""
+    numbers = [one for one in resolve_priors(list(priors)) if one is not None]
+    lo, hi = min([*numbers, *(over or ()), 0.01]), max([*numbers, *(over or ()), 0.5])
+    extra = pr.prior_grid(lo, hi, CURVE_PRIORS, "log")["prior"].to_list()
+    return {"extra_priors": extra, "curve_priors": priors}
 
 
-def _charts(
-    result: Result, measures: pl.DataFrame, priors: Sequence[Prior]
-) -> dict[str, Callable[[], Any]]:
-    if result.curves is None or result.extra is None:
-        return {}
+def _draw(
+    result: Result, measures: pl.DataFrame, priors: Sequence[Prior], folder: Path
+) -> list[str]:
+    """Write the charts; return a note for each that has too many lines to be drawn."""
+    assert result.curves is not None
+    assert result.extra is not None
     curves, extra = pl.collect_all([result.curves, result.extra])
 
-    def precisions() -> pl.DataFrame:
+    def precision_recall() -> Any:
         refuse_many(curves, panels=len(priors))
-        # Prior by prior, the points of a line are in order already.
-        return pl.concat([surface(curves, prior) for prior in priors])
+        return charts.pr(pl.concat([pr.surface(curves, prior) for prior in priors]))
 
-    return {
+    by_prior = pl.concat([measures, extra], how="diagonal")
+    makers: dict[str, Callable[[], Any]] = {
         "roc": lambda: charts.roc(curves),
-        "pr": lambda: charts.pr(precisions()),
-        "auprec_by_prior": lambda: charts.auprec_by_prior(
-            pl.concat([measures, extra], how="diagonal")
-        ),
+        "pr": precision_recall,
+        "auprec_by_prior": lambda: charts.auprec_by_prior(by_prior),
     }
+    notes = []
+    for name, make in makers.items():
+        try:
+            chart = make()
+        except InvalidArgument as error:
+            notes.append(f"Chart {name} left out: {error.found}")
+            continue
+        for suffix in ("json", "html", "svg", "png"):
+            save_chart(chart, folder / f"{name}.{suffix}")
+    return notes
 
 
-def _draw(name: str, chart: Callable[[], Any], folder: Path) -> list[str]:
-    """Write a chart; returns a warning where it has too many lines to be drawn."""
+def _measured_there(
+    files: Sequence[str], name: str | None, columns: Mapping[str, Any], options: dict[str, Any]
+) -> pl.DataFrame:
+    """The measures of a table at an address, in the order of those of files."""
+    if len(files) > 1:
+        raise InvalidArgument(
+            f"{len(files)} sources are given, allowed are files or one address.",
+            hint="name one table at a time.",
+        )
+    address = files[0]
+    if name is None:
+        tables = quoted(tables_at(address))
+        raise InvalidArgument(
+            f"{without_password(address)} has tables, and none is named.",
+            hint=f"name it with --table; there are {tables}." if tables else "give --table.",
+        )
+    with table_at(address, name) as table, _engine_errors():
+        schema = table.schema().to_polars()
+        cases: Cases[Any] = pr.cases(table, **opt.roles(schema, **columns))
+        if cases.positive is not None:
+            labels = collected(table.select(cases.truth).distinct())[str(cases.truth)]
+            check_labels(labels.drop_nulls(), str(cases.truth), cases.positive)
+        measures = collected(pr.evaluate(cases, **options))
+        refuse_unranked(replace(cases, table=table.limit(MAX_FETCHED)), measures["positives"])
+    keys = measures.columns[: measures.columns.index("measure")]
+    place = {prior: i for i, prior in enumerate(options["priors"])}
+    numbers = [prior for prior in place if prior != "observed"]
+    at = pl.col("prior").replace_strict(
+        numbers, [place[prior] for prior in numbers], default=place.get("observed", len(place)),
+        return_dtype=pl.Int64,
+    )  # fmt: skip
+    measure = pl.col("measure").replace_strict(list(CATALOG), range(len(CATALOG)))
+    return measures.sort(*keys, measure, at, nulls_last=True, maintain_order=True)
+
+
+@contextmanager
+def _engine_errors() -> Iterator[None]:
+    """Errors of a database as errors of the predictions."""
     try:
-        made = chart()
-    except InvalidArgument as error:
-        return [f"Chart {name} left out: {error.found}"]
-    for kind in ("json", "html", "svg", "png"):
-        save(made, folder / f"{name}.{kind}")
-    return []
+        yield
+    except PolarocError:
+        raise
+    except Exception as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InvalidPredictions(
+            f"the engine refused the query: {first}.",
+            hint="check the types of the columns and the rights on the table.",
+        ) from None

@@ -1,171 +1,124 @@
-"""The command on cases in use: what thresholds do there."""
+"""`polaroc monitor`: watch thresholds in use."""
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc.cli.commands import Call, command
-from polaroc.cli.inputs import Source, notes_of, opened, roles_of
-from polaroc.cli.outputs import Force, Output, out_option, write_result
-from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import (
-    exit_with,
-    print_notes,
-    progress,
-    show_result,
-)
-from polaroc.cli.threshold import keys_of
-from polaroc.curves.curve import curve
+from polaroc.cli import options as opt
+from polaroc.cli.output import Output, write_table
+from polaroc.cli.screen import exit_with, print_json, print_notes, progress, show
+from polaroc.cli.sources import further_table, opened
+from polaroc.cli.thresholds import in_use, read_thresholds
 from polaroc.deployment.monitor_result import alarms_now
 from polaroc.deployment.state_file import state_file
-from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
-from polaroc.predictions.resolved import resolved
-from polaroc.predictions.usual_keys import column_names_of
-from polaroc.reports.report import report as write_report
-from polaroc.thresholds.saved import SavedThresholds
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.resolved import words_of
 
 ALARM = 1
-# Roles that the scores in use have not.
-OF_REFERENCE = "truth", "positive", "cluster"
+THRESHOLD = (
+    "The threshold in use; or a file: what `polaroc threshold --out` wrote, or a table with the "
+    "columns threshold and the keys."
+)
+CLUSTER = "The day, or another batch, in the reference: limits have room for how days differ."
+OVER = "Range of priors that the threshold was chosen for. [default: as its file says]"
+EVERY = "Length of the periods to judge, such as 1d, 1w, 10i. [default: each value of --time]"
+LABELLED = (
+    "File of cases in use with their truth: all cases of a time, or a random sample; may be "
+    "repeated."
+)
+STATE = "Parquet file of what is known of earlier times; it is read, and replaced."
 
 
-ReferenceFile = Annotated[
-    Path, typer.Argument(help="Labelled predictions, as one file.", metavar="REFERENCE")
-]
-
-
-def _score(text: str) -> float:
-    """The threshold of an option; where it is a file, say which option takes that."""
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidArgument(
-            f"--threshold is {text!r}, allowed is a number.",
-            hint="a file goes to --points, such as --points threshold.json.",
-        ) from None
-
-
-ThresholdInUse = Annotated[
-    float | None,
-    typer.Option("--threshold", help="The threshold in use.", metavar="SCORE", parser=_score),
-]
-PointsInUse = Annotated[
-    Path | None,
-    typer.Option(
-        "--points",
-        help="File of thresholds in use, instead of --threshold: what `polaroc threshold` "
-        "wrote, or a table with columns threshold and the keys.",
-        metavar="PATH",
-    ),
-]
-
-
-# The cases in use are FILES; thresholds come as a number or a file, the state as a file.
-@command(pr.monitor, left_out=["deployed"])
 def monitor(
-    call: Call,
-    reference: ReferenceFile,
-    threshold: ThresholdInUse = None,
-    points: PointsInUse = None,
-    reference_time: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the day in the reference, to learn from it how much days differ; so "
-            "does --cluster. [default: days differ by chance alone]",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    state: Annotated[
-        Path | None,
-        typer.Option(
-            help="Parquet file of what is known of earlier times; it is read, and replaced.",
-            metavar="PATH",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        out_option("Table of the results, such as watched.parquet: all known times."),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="HTML page with the alarms in plain words and a chart, such as watched.html; an "
-            "earlier one is replaced.",
-            metavar="PATH",
-        ),
-    ] = None,
-    force: Force = False,
-    as_json: AsJson = False,
+    reference: Annotated[
+        str, typer.Argument(help="Labelled predictions, as one file.", metavar="REFERENCE")
+    ],
+    files: opt.Files,
+    truth: opt.Truth,
+    score: opt.Score,
+    time: Annotated[str, opt.column("Time in FILES, such as the day.")],
+    threshold: Annotated[str, typer.Option(help=THRESHOLD, metavar="NUMBER|FILE")],
+    positive: opt.Positive = None,
+    nulls: opt.HowNulls = "raise",
+    model: opt.Model = None,
+    fold: opt.Fold = None,
+    cluster: Annotated[str | None, opt.column(CLUSTER)] = None,
+    count: opt.Count = None,
+    by: opt.By = None,
+    over: Annotated[tuple[float, float] | None, typer.Option(help=OVER, metavar="LO HI")] = None,
+    every: Annotated[str | None, typer.Option(help=EVERY, metavar="TEXT")] = None,
+    cost_fn: opt.CostFn = None,
+    cost_fp: opt.CostFp = None,
+    level: Annotated[float, opt.share("Probability that all limits hold.")] = 0.95,
+    labelled: Annotated[list[str] | None, typer.Option(help=LABELLED, metavar="FILE")] = None,
+    state: Annotated[Path | None, opt.path(STATE)] = None,
+    out: Annotated[Path | None, opt.out("Table of all known times.")] = None,
+    report: Annotated[Path | None, opt.path("HTML page with the alarms.")] = None,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = ".",
 ) -> None:
-    """Watch deployed thresholds, for what should change.
+    """Watch thresholds in use, and say what should change.
+
+    FILES are scores in use, without labels.
 
     Exit code 0: no alarm at the times given, and none that holds now; 1: an alarm.
 
     Example: polaroc monitor reference.parquet today.parquet --truth label --score p --time day
     --threshold 0.31 --over 0.05 0.20 --state watched.parquet
     """
-    with (
-        opened([str(reference)], None, call.text) as known,
-        nullcontext() if state is None else state_file(state) as kept,
-    ):
-        output = Output.checked(out, force)
-        roles = read_reference(call, known, reference_time)
+    output = Output.checked(out, force)
+    with nullcontext() if state is None else state_file(state) as kept:
         before = None if kept is None else kept.state
         if kept is not None and before is None:
             print_notes([f"Note: there is no {str(state)!r} yet: this is its first time."])
-        in_use = points_in_use(threshold, points, call)
-        with progress() as say:
-            say("counting")
-            deployed = scores_in_use(call, roles)
-            result = call(call.in_memory, deployed=deployed, points=in_use, state=before)
-            known.check_unchanged()
-            write_result(result.history, output)
-            if report is not None:
-                write_report(result, path=report)
-            if kept is not None:
-                # Last, so that times whose results were not written are given again.
-                kept.replace(result.state)
+        with opened([reference], sep, decimal) as known, progress("counting"):
+            cases = known.cases(
+                truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
+                cluster=cluster, count=count, by=by,
+            ).collect()  # fmt: skip
+            asked = opt.given(
+                over=over, every=every, cost_fn=cost_fn, cost_fp=cost_fp, state=before
+            )
+            with (
+                further_table(files, cases, sep, decimal) as used,
+                further_table(labelled, cases, sep, decimal) as labels,
+            ):
+                points = _points(threshold, cases)
+                assert used is not None
+                result = pr.monitor(
+                    cases, used, points=points, time=time, labelled=labels, level=level, **asked
+                )
+        if output is not None:
+            with output.staging() as where:
+                write_table(result.history, where)
+        if report is not None:
+            pr.report(result, path=report)
+        if kept is not None:
+            # Last: times whose results could not be written are given again.
+            kept.replace(result.state)
     # A day that comes late does not hide an alarm that holds.
     with exit_with(ALARM if result.alarms.height or alarms_now(result).height else 0):
-        show_result(result, ("answer", "alarms", "table", "labelled"), result.notes, as_json, out)
+        if as_json:
+            names = ("answer", "alarms", "table", "labelled")
+            print_json({name: getattr(result, name) for name in names}, result.notes)
+        else:
+            show(result.shown, out)
 
 
-def read_reference(call: Call, known: Source, time: str | None) -> dict[str, Any]:
-    """Read the reference of a call, with a time of its own, and return the roles as given."""
-    roles = roles_of(call.words, known.schema())
-    call.cases = known.described({**roles, "time": time})
-    print_notes(notes_of(known, call.cases, ("model", "fold")))
-    call.in_memory = known.in_memory(call.cases)
-    return roles
-
-
-def scores_in_use(call: Call, roles: dict[str, Any]) -> Any:
-    """The scores in use, which need no truth, with the other roles of the reference."""
-    assert call.source is not None
-    own = {role: one for role, one in roles.items() if role not in OF_REFERENCE}
-    named = {"model": call.cases.model, "fold": call.cases.fold}
-    said = own | {role: one for role, one in named.items() if one}
-    wanted = call.source.written(column_names_of(call.cases.keys))
-    return resolved(wanted, said, needed=["score"]).collect()
-
-
-def points_in_use(threshold: float | None, points: Path | None, call: Call) -> pl.DataFrame | float:
-    """The thresholds in use, in one of two ways."""
-    if points is not None and threshold is None:
-        keys = column_names_of(call.cases.keys)
-        if points.suffix == ".json":
-            saved = SavedThresholds.read(points)
-            curves = curve(call.in_memory)
-            saved.check(curves, keys_of(curves), call.score)
-            return saved.table(call.in_memory.table.schema)
-        return scan([str(points)], keys).collect()
-    if threshold is not None and points is None:
-        return threshold
-    raise InvalidArgument(
-        "needed is one of --threshold and --points.", hint="for example --threshold 0.5."
-    )
+def _points(threshold: str, cases: Cases[pl.DataFrame]) -> pl.DataFrame | float:
+    """The thresholds in use, as `monitor` takes them."""
+    points = in_use(threshold, "--threshold")
+    if isinstance(points, float):
+        return points
+    if points.suffix.lower() == ".json":
+        saved = read_thresholds(points, cases, pr.curve(cases))
+        return saved.table(cases.table.schema)
+    return scan([str(points)], words_of(cases)).collect()

@@ -1,51 +1,61 @@
 """`polaroc sql`: one query to paste into a warehouse, or into a model of dbt."""
 
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
 from polaroc import warehouse
-from polaroc.cli.commands import Call, command
-from polaroc.cli.parameters import beginnings
+from polaroc.cli import options as opt
 from polaroc.cli.screen import print_notes
-from polaroc.predictions.cases import columns_of
-from polaroc.predictions.roles import COLUMN_ROLES
-from polaroc.warehouse.queries import DIALECTS
 
-# What a database does not do, or a query alone cannot.
-LEFT_OUT = ("intervals", "level", "memory", "progress", "ranges")
+Dialect = Literal["spark", "duckdb", "postgres", "bigquery", "snowflake", "trino", "clickhouse"]
 
 
-@command(warehouse.evaluate, left_out=LEFT_OUT, reads=False)
 def sql(
-    call: Call,
     table: Annotated[
         str,
         typer.Option(
             help="Table, schema.table or catalog.schema.table, as it is stored.", metavar="TABLE"
         ),
     ],
-    dialect: Annotated[
-        str,
-        typer.Option(help=f"One of {', '.join(DIALECTS)}.", autocompletion=beginnings(DIALECTS)),
-    ] = "duckdb",
+    truth: opt.Truth,
+    score: opt.Score,
+    dialect: Annotated[Dialect, typer.Option(help="SQL of which warehouse.")] = "duckdb",
+    positive: opt.Positive = None,
+    nulls: opt.HowNulls = "raise",
+    model: opt.Model = None,
+    fold: opt.Fold = None,
+    count: opt.Count = None,
+    weight: opt.Weight = None,
+    by: opt.By = None,
+    prior: opt.Priors = None,
+    over: opt.Over = None,
+    measure: opt.Measures = None,
+    interpolation: Annotated[
+        Literal["exact", "linear", "step"],
+        typer.Option(help="Of precision between two points of the ROC."),
+    ] = "exact",
+    quiet: opt.Quiet = False,
 ) -> None:
     """Print the query that measures a table where it is.
 
-    The table is not looked at: no column has a role but those that are named.
+    The table is not looked at: only the columns that are named are used.
 
     Example: polaroc sql --dialect snowflake --table sales.predictions --truth LABEL
     --score P --model MODEL --prior 0.05 > measures.sql
     """
-    columns: list[Any] = [
-        column
-        for role, value in call.roles.items()
-        if role in COLUMN_ROLES and value is not None
-        for column in columns_of(value)
-    ]
-    unseen = warehouse.unseen(table, list(dict.fromkeys(columns)))
-    measures = call(unseen, **call.roles)
+    roles = opt.roles(
+        {}, truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
+        count=count, weight=weight, by=by,
+    )  # fmt: skip
+    scores = roles["score"]
+    by_model = isinstance(scores, dict)
+    single = [truth, model, count, weight]
+    columns = [*single, *(scores.values() if by_model else [scores]), *(fold or []), *(by or [])]
+    unseen = warehouse.unseen(table, list(dict.fromkeys(filter(None, columns))))
+    asked = opt.given(priors=opt.priors(prior), over=over, measures=measure)
+    measures = warehouse.evaluate(unseen, interpolation=interpolation, **roles, **asked)
     typer.echo(warehouse.sql(measures, dialect))
-    if not {"model", "fold"} & call.roles.keys():
-        whose = "as those of one fold" if isinstance(call.roles.get("score"), dict) else "together"
-        print_notes([f"Note: neither --model nor --fold is given, so all rows are taken {whose}."])
+    if not (model or fold):
+        how = "as those of one fold" if by_model else "together"
+        print_notes([f"Note: neither --model nor --fold is given, so all rows are taken {how}."])

@@ -1,0 +1,133 @@
+"""`polaroc chart`: one chart of predictions or measures."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import typer
+
+import polaroc as pr
+from polaroc.charts.lines import refuse_many
+from polaroc.cli import options as opt
+from polaroc.cli.measures_table import commonest_notes
+from polaroc.cli.output import STDOUT, check_chart_format, save_chart
+from polaroc.cli.screen import print_notes, progress
+from polaroc.cli.sources import opened
+from polaroc.errors import InvalidArgument
+from polaroc.files.atomic import atomic_file, check_new
+from polaroc.measures.catalog import DEFAULT_PRIORS
+from polaroc.predictions.cases import Cases
+
+WIDE_RANGE = (0.01, 0.5)
+LINE_PRIORS = 25
+Name = Literal[
+    "roc", "pr", "explorer", "auprec_by_prior", "winner_map", "regret", "pairs", "accsens_plane",
+    "operating_drift", "decision_curves", "cost_curves", "reliability",
+]  # fmt: skip
+
+
+def chart(
+    name: Annotated[
+        Name, typer.Argument(metavar="NAME", help=f"One of {', '.join(get_args(Name))}.")
+    ],
+    files: opt.Files,
+    truth: opt.Truth = None,
+    score: opt.Score = None,
+    positive: opt.Positive = None,
+    nulls: opt.HowNulls = "raise",
+    model: opt.Model = None,
+    fold: opt.Fold = None,
+    case: opt.Case = None,
+    cluster: opt.Cluster = None,
+    count: opt.Count = None,
+    weight: opt.Weight = None,
+    by: opt.By = None,
+    test_train_ratio: opt.Ratio = None,
+    prior: opt.Priors = None,
+    over: opt.Over = None,
+    measure: opt.Measure = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the chart.", metavar="TEXT")] = None,
+    out: Annotated[
+        Path | None,
+        opt.out("File .html, .svg, .png, .pdf or .json; - prints Vega-Lite. [default: NAME.html]"),
+    ] = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = ".",
+) -> None:
+    """Draw one chart.
+
+    winner_map, regret, pairs, auprec_by_prior and accsens_plane may be drawn from measures that
+    `polaroc evaluate --out` wrote; the others need predictions.
+
+    Example: polaroc chart winner_map 'predictions/*.parquet' --truth label --score p
+    --over 0.05 0.20 --out best.svg
+    """
+    where = Path(f"{name}.html") if out is None else out
+    if str(where) != STDOUT:
+        check_chart_format(where)
+        check_new(where, force)
+    with opened(files, sep, decimal) as source, progress("measuring, drawing"):
+        rows, roles = source.rows(
+            truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
+            case=case, cluster=cluster, count=count, weight=weight, by=by,
+            test_train_ratio=test_train_ratio,
+        )  # fmt: skip
+        tables = _tables(
+            name, rows, roles, opt.priors(prior), opt.given(over=over, measure=measure)
+        )
+        drawn = getattr(pr.charts, name)(*tables, **opt.given(title=title))
+    notes = [note for table in tables for note in _notes(table)]
+    if str(where) == STDOUT:
+        typer.echo(drawn.to_json(indent=None))
+        print_notes(notes)
+        return
+    with atomic_file(where, force) as staging:
+        save_chart(drawn, staging)
+    print_notes([*notes, f"Written to {where}."], beside_results=True)
+
+
+def _tables(
+    name: str, rows: Any, roles: dict[str, Any], priors: Any, asked: dict[str, Any]
+) -> list[Any]:
+    """The tables that a chart is drawn from."""
+    if name in ("winner_map", "regret"):
+        return [pr.choose(rows, **roles, **asked)]
+    if name == "pairs":
+        return [pr.compare(rows, **roles, **asked, **({"prior": priors[0]} if priors else {}))]
+    lo, hi = asked.get("over", WIDE_RANGE)
+    if not isinstance(rows, Cases):
+        if name in ("auprec_by_prior", "accsens_plane"):
+            return [rows]
+        raise InvalidArgument(
+            f"the chart {name!r} is drawn from predictions, and the files hold measures.",
+            hint="give the predictions, with --truth and --score.",
+        )
+    if name == "auprec_by_prior":
+        line = priors or pr.prior_grid(lo, hi, LINE_PRIORS, "log")["prior"].to_list()
+        return [pr.evaluate(rows, priors=line, measures="auprec")]
+    if name == "accsens_plane":
+        measures = ["auc_range", "sens"]
+        return [pr.evaluate(rows, priors="observed", over=asked.get("over"), measures=measures)]
+    curves = pr.curve(rows)
+    if name == "pr":
+        at = priors or list(DEFAULT_PRIORS)
+        refuse_many(curves, panels=len(at))
+        return [pr.surface(curves, at)]
+    if name == "operating_drift":
+        ends = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
+        return [pr.operating_points(curves, priors=ends), curves]
+    if name == "cost_curves":
+        return [pr.cost_curve(curves)]
+    if name == "decision_curves":
+        return [pr.decision_curve(curves, priors=priors or ["observed"])]
+    if name == "reliability":
+        return [pr.calibration_curve(curves, priors=priors or ["observed"])]
+    return [curves]
+
+
+def _notes(table: Any) -> list[str]:
+    """The warnings of a result, or the notes of a table."""
+    if hasattr(table, "warnings"):
+        return ["Note: " + note for note in table.warnings]
+    return commonest_notes(table) if "note" in table.columns else []

@@ -1,0 +1,108 @@
+"""Where commands write: folders and files, and whether they may replace others."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.text import escape_spreadsheet
+from polaroc.errors import InvalidArgument
+from polaroc.files.atomic import atomic_file, atomic_folder, check_new, check_replaceable
+from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
+
+STDOUT = "-"
+CHART_FORMATS = ("json", "html", "svg", "png", "pdf")
+# Suffixes that no folder is likely to have.
+OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """A folder of results, or one table if the name ends as a table's."""
+
+    path: Path
+    force: bool
+
+    @classmethod
+    def checked(cls, path: Path | None, force: bool, one_table: bool = True) -> "Output | None":
+        """The output under a name, refused before anything is computed; None without a name."""
+        if path is None:
+            return None
+        output = cls(path, force)
+        suffix = path.suffix.lower()
+        if suffix in COMPRESSED:
+            raise InvalidArgument(
+                f"--out is {str(path)!r}, and nothing is written compressed.",
+                hint="end it in .parquet, or name a folder.",
+            )
+        if not path.is_dir() and (suffix in OTHER_KINDS or (suffix in FORMATS and not one_table)):
+            raise InvalidArgument(
+                f"--out is {str(path)!r}, and no such file is written.",
+                hint="name a folder, or a table that ends in .parquet, .csv, .tsv, .ipc or .ndjson."
+                if one_table
+                else "name a folder, without such a suffix.",
+            )
+        output.check()
+        return output
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the name ends as that of a table, and is not that of a folder."""
+        return self.path.suffix.lower() in FORMATS and not self.path.is_dir()
+
+    def check(self) -> None:
+        """Refuse to replace what polaroc did not write, or reads."""
+        if self.is_table:
+            check_new(self.path, self.force)
+        else:
+            check_replaceable(self.path, self.force)
+
+    @contextmanager
+    def staging(self) -> Iterator[Path]:
+        """A temporary folder, or file, that becomes the output when the block ends."""
+        self.check()
+        write = atomic_file if self.is_table else atomic_folder
+        with write(self.path, self.force) as where:
+            yield where
+
+
+def write_table(table: pl.DataFrame, where: Path) -> None:
+    """Write a table in the format of its name; into a folder as Parquet and as CSV.
+
+    A spreadsheet runs no formula of the CSV.
+    """
+    if where.is_dir():
+        write_table(table, where / f"{MEASURES}.parquet")
+        write_table(table, where / f"{MEASURES}.csv")
+        return
+    match FORMATS[where.suffix.lower()]:
+        case "parquet":
+            table.write_parquet(where)
+        case "ipc":
+            table.write_ipc(where)
+        case "ndjson":
+            table.write_ndjson(where)
+        case kind:
+            separator = "\t" if kind == "tsv" else ","
+            escape_spreadsheet(table).write_csv(where, separator=separator)
+
+
+def check_chart_format(file: Path) -> None:
+    """Refuse a name that does not end as that of a chart."""
+    if file.suffix[1:].lower() not in CHART_FORMATS:
+        raise InvalidArgument(
+            f"--out is {str(file)!r}, allowed are names that end in "
+            f"{', '.join(f'.{kind}' for kind in CHART_FORMATS)}.",
+            hint="for example --out roc.html.",
+        )
+
+
+def save_chart(chart: Any, file: Path) -> None:
+    """Write an Altair chart in the format of its name; pages work offline."""
+    kind = file.suffix[1:].lower()
+    chart.save(
+        str(file), format=kind, inline=kind == "html", scale_factor=2 if kind == "png" else 1
+    )

@@ -1,0 +1,131 @@
+"""`polaroc report` and `polaroc demo`: one page for whoever decides."""
+
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+import polaroc as pr
+from polaroc.cli import options as opt
+from polaroc.cli.output import STDOUT, Output, write_table
+from polaroc.cli.screen import out, print_notes, progress, show
+from polaroc.cli.sources import further_table, opened
+from polaroc.files.atomic import atomic_file, check_new
+from polaroc.reports.page import is_report
+from polaroc.reports.report import TITLE, check_format
+
+PAGE = "report.html"
+OUT = "The page, or an earlier report; - prints it. A .json file takes what the page says."
+OVER, PRIORS, RECALL = (0.05, 0.20), (0.5, 0.1, 0.01), 0.9
+# Each hold-out of the satellite images has 80 % of the cases for training.
+RATIO = 0.25
+
+
+def report(
+    files: opt.Files,
+    truth: opt.Truth = None,
+    score: opt.Score = None,
+    positive: opt.Positive = None,
+    nulls: opt.HowNulls = "raise",
+    model: opt.Model = None,
+    fold: opt.Fold = None,
+    case: opt.Case = None,
+    cluster: opt.Cluster = None,
+    count: opt.Count = None,
+    weight: opt.Weight = None,
+    test_train_ratio: opt.Ratio = None,
+    over: opt.Over = None,
+    tuning: opt.Tuning = None,
+    cost_fn: opt.CostFn = None,
+    cost_fp: opt.CostFp = None,
+    min_recall: opt.MinRecall = None,
+    min_precision: opt.MinPrecision = None,
+    max_posfrac: opt.MaxPosfrac = None,
+    confidence: opt.Confidence = None,
+    title: Annotated[str, typer.Option(help="Heading of the page.", metavar="TEXT")] = TITLE,
+    where: Annotated[Path, opt.out(OUT)] = Path(PAGE),
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = ".",
+) -> None:
+    """Write one page: which model, how sure, at which threshold.
+
+    FILES are predictions, or measures that `polaroc evaluate --out` wrote. What the threshold is
+    for is one of --min-recall, --min-precision and --max-posfrac, or costs.
+
+    Example: polaroc report 'predictions/*.parquet' --truth label --score p
+    --over 0.05 0.20 --test-train-ratio 0.25 --out report.html
+    """
+    check_format(where)
+    to_stdout = str(where) == STDOUT
+    if not to_stdout:
+        check_new(where, force or is_report)
+    notes: list[str] = []
+    with TemporaryDirectory(prefix="polaroc-") as folder:
+        page = Path(folder) / (PAGE if to_stdout else where.name)
+        with opened(files, sep, decimal) as source, progress("measuring, choosing, drawing"):
+            rows, roles = source.rows(
+                truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
+                case=case, cluster=cluster, count=count, weight=weight,
+                test_train_ratio=test_train_ratio,
+            )  # fmt: skip
+            asked = opt.given(
+                over=over, cost_fn=cost_fn, cost_fp=cost_fp, recall=min_recall,
+                precision=min_precision, confidence=confidence,
+                capacity=None if max_posfrac is None else 1000 * max_posfrac,
+            )  # fmt: skip
+            with further_table(tuning, rows, sep, decimal) as tuned:
+                pr.report(
+                    rows, path=page, tuning=tuned, title=title, tell=notes.append, **roles, **asked
+                )
+        if to_stdout:
+            sys.stdout.buffer.write(page.read_bytes())
+        else:
+            with atomic_file(where, force or is_report) as staging:
+                shutil.copyfile(page, staging)
+    # Columns that are used by name are named above.
+    answer, *others = [note for note in notes if not note.startswith("Found by name")]
+    lines = [answer, "", *("Note: " + note for note in others)]
+    if to_stdout:
+        print_notes(lines)
+        return
+    show(lines, where)
+
+
+def demo(
+    where: Annotated[Path, opt.out("Folder for measures and the report.")] = Path("polaroc-demo"),
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Choose among three models of satellite images, as an example.
+
+    Example: polaroc demo --out satellite
+    """
+    predictions = pr.datasets.satellite_predictions()
+    output = Output.checked(where, force, one_table=False)
+    assert output is not None
+    introduction = (
+        "Three classifiers find cotton crop and damp grey soil in satellite images (P-ROC §6). "
+        f"{predictions.height:,} predictions: models A, B and C, each on "
+        f"{predictions['fold'].n_unique()} folds. Suppose 5 to 20 % of what the chosen model "
+        "will see is positive, and 90 % of these are to be found: which model, at which threshold, "
+        "and how sure is that?\n"
+    )
+    print_notes([introduction], beside_results=True)
+    sentences: list[str] = []
+    with progress("measuring, choosing, drawing"), output.staging() as staging:
+        measures = pr.evaluate(predictions, truth="truth", score="score", over=OVER, priors=PRIORS)
+        write_table(measures, staging)
+        pr.report(
+            predictions, truth="truth", score="score", over=OVER, test_train_ratio=RATIO,
+            recall=RECALL, path=staging / PAGE, tell=sentences.append,
+        )  # fmt: skip
+    for sentence in sentences[0].splitlines():
+        out().print(sentence)
+    print_notes(
+        [f"\nOpen {where / PAGE} in a browser for what that rests on."], beside_results=True
+    )

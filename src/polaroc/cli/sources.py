@@ -1,0 +1,182 @@
+"""What commands read: files, the standard input and pipes, or a table at an address."""
+
+import shutil
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+
+import polaroc as pr
+from polaroc.cli.options import roles
+from polaroc.cli.screen import print_notes
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
+from polaroc.files.atomic import keep_input
+from polaroc.files.read import Stamps, scan
+from polaroc.files.text_files import MAGIC, TextFormat
+from polaroc.predictions.cases import Cases, columns_of
+from polaroc.predictions.resolved import words_of
+
+STDIN = "-"
+# Roles whose columns are used if they have these names.
+BY_NAME = ("model", "fold", "case")
+# Unused columns that are named in a note.
+MAX_UNUSED = 8
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """The rows of files."""
+
+    paths: list[str]
+    text: TextFormat
+
+    @cached_property
+    def table(self) -> pl.LazyFrame:
+        """All rows, the types of text columns inferred from all of them."""
+        return scan(self.paths, text=self.text)
+
+    def as_written(self, keys: Sequence[str]) -> pl.LazyFrame:
+        """All rows; text files may not read the keys as numbers: 1.1 and 1.10 are two folds."""
+        return scan(self.paths, keys, self.text) if keys else self.table
+
+    def cases(self, **words: Any) -> Cases[pl.LazyFrame]:
+        """The rows as predictions, with the roles that are given on the command line."""
+        given = roles(self.table.collect_schema(), **words)
+        cases = pr.cases(self.table, **given)
+        print_notes(_notes(cases, words.keys() - given.keys(), self.table.collect_schema().names()))
+        return replace(cases, table=self.as_written(words_of(cases)))
+
+    def rows(self, **words: Any) -> tuple[Any, dict[str, Any]]:
+        """Predictions in memory; or measures, and the roles that are given for them."""
+        schema = self.table.collect_schema()
+        given = roles(schema, **words)
+        if "truth" in given or "score" in given:
+            return self.cases(**words).collect(), {}
+        if given.get("nulls") == "raise":
+            del given["nulls"]
+        names = schema.names()
+        keys = names[: names.index("measure")] if "measure" in names else []
+        return self.as_written(keys).collect(), given
+
+
+def _notes(cases: Cases[Any], by_name: Collection[str], names: Sequence[str]) -> list[str]:
+    """A note on columns that are used because of their names, and on those that are not used."""
+    used = [
+        f"{role} {quoted(columns_of(getattr(cases, role)))}"
+        for role in BY_NAME
+        if role in by_name and getattr(cases, role)
+    ]
+    unused = [name for name in names if name not in cases.used]
+    notes = [f"Used by name: {', '.join(used)}."] if used else []
+    notes += [f"Not used: {quoted(unused, MAX_UNUSED)}."] if unused else []
+    return [f"Note: {' '.join(notes)}"] if notes else []
+
+
+@contextmanager
+def opened(files: Sequence[str], sep: str | None, decimal: Any) -> Iterator[FileTable]:
+    """The table of the files; raise if one of them is written to while the block reads it."""
+    with _pipes_as_files(files) as paths:
+        stamps = Stamps(paths)
+        try:
+            yield FileTable(paths, TextFormat(sep, decimal))
+        except (PolarocError, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            # What was found in a file that changes meanwhile explains nothing.
+            stamps.check()
+            raise
+        stamps.check()
+
+
+@contextmanager
+def further_table(
+    files: Sequence[str] | None, cases: Any, sep: str | None, decimal: Any
+) -> Iterator[pl.DataFrame | None]:
+    """Another table of the same columns, if files are given; its keys are read as in the cases."""
+    if not files:
+        yield None
+        return
+    with opened(files, sep, decimal) as source:
+        yield source.as_written(words_of(cases) if isinstance(cases, Cases) else []).collect()
+
+
+@contextmanager
+def _pipes_as_files(files: Sequence[str]) -> Iterator[list[str]]:
+    """The files; in place of `-` and named pipes, files with their content."""
+    pipes = [file for file in files if file == STDIN or _is_pipe(file)]
+    if len(set(pipes)) < len(pipes):
+        twice = next(file for file in pipes if pipes.count(file) > 1)
+        raise InvalidArgument(f"{twice} is given twice.", hint="a pipe can be read once.")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="polaroc-"))) if pipes else None
+        copies = {
+            pipe: _copied(pipe, folder / f"pipe-{i}") for i, pipe in enumerate(pipes) if folder
+        }
+        try:
+            yield [copies.get(file, file) for file in files]
+        except PolarocError as error:
+            found = error.found
+            for pipe, copy in copies.items():
+                found = found.replace(copy, pipe)
+            raise type(error)(found, hint=error.hint) from None
+
+
+def _is_pipe(file: str) -> bool:
+    """Whether a file is a named pipe, or one that a shell made of `<(command)`."""
+    try:
+        return Path(file).is_fifo() or file.startswith(("/dev/stdin", "/dev/fd/"))
+    except ValueError:
+        return False
+
+
+def _copied(pipe: str, file: Path) -> str:
+    """A file with the content of a pipe, named after its format."""
+    with file.open("wb") as copy:
+        if pipe == STDIN:
+            if sys.stdin is None:
+                raise InvalidArgument(
+                    "- reads the standard input, which is closed.",
+                    hint="name files, or put them in: cat FILE | polaroc evaluate - ...",
+                )
+            with suppress(OSError, ValueError):
+                # The standard input may be a file: polaroc evaluate - < FILE.
+                keep_input(sys.stdin.fileno())
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        else:
+            with Path(pipe).open("rb") as opened_pipe:
+                shutil.copyfileobj(opened_pipe, copy)
+    return str(file.rename(file.with_suffix(f".{_format(file, pipe)}")))
+
+
+def _format(file: Path, pipe: str) -> str:
+    """The suffix of a file by its first bytes, or of text by its first line."""
+    with file.open("rb") as opened_file:
+        line = opened_file.readline(1_000_000)
+    for magic, suffix in MAGIC.items():
+        if line.startswith(magic):
+            return suffix
+    if not line:
+        raise InvalidArgument(
+            f"nothing came in on {'the standard input' if pipe == STDIN else repr(pipe)}.",
+            hint="for example: cat predictions.csv | polaroc evaluate - ...",
+        )
+    if line.lstrip().startswith(b"["):
+        raise InvalidArgument(
+            "what came in is a JSON array, allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON.",
+            hint="put a row on a line in between: | jq -c '.[]' |",
+        )
+    if line.lstrip().startswith(b"{"):
+        return "ndjson"
+    return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+
+
+def refuse_unranked(cases: Cases[Any], positives: pl.Series) -> None:
+    """Raise for predictions without rows, or with rows that cannot be ranked."""
+    if positives.is_empty():
+        raise InvalidPredictions("there are no rows.", hint="check what is read.")
+    if positives.null_count():
+        pr.evaluate(cases.collect(), measures="auc")

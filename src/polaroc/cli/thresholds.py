@@ -1,0 +1,213 @@
+"""`polaroc threshold`: choose a threshold on one table, judge it on another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import polars as pl
+import typer
+
+import polaroc as pr
+from polaroc.base.columns import PROMISE, curve_keys
+from polaroc.base.joins import join_on
+from polaroc.base.names import noted_by_kind
+from polaroc.base.rounding import number, significant
+from polaroc.base.text_tables import table as text_table
+from polaroc.cli import options as opt
+from polaroc.cli.json_text import plain_rows
+from polaroc.cli.screen import print_json, print_notes, progress, show
+from polaroc.cli.sources import opened
+from polaroc.errors import InvalidArgument
+from polaroc.files.atomic import check_new
+from polaroc.predictions.cases import Cases
+from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwritten
+from polaroc.thresholds.texts import threshold_texts
+
+NOTHING_CHOSEN = 3
+Rule = Literal[
+    "balanced", "cost", "posterior", "recall", "max_recall", "f_measure", "informedness", "youden"
+]
+RULE = (
+    "By default 'cost' with a cost, 'recall' (the highest threshold) with --min-recall alone, "
+    "'max_recall' (the highest recall) with other limits, else 'balanced' (as many missed "
+    "positives as false alarms)."
+)
+APPLY = (
+    "Judge the thresholds of this JSON file on FILES instead, or this number; a number also at a "
+    "--prior."
+)
+
+
+def threshold(
+    files: opt.Files,
+    truth: opt.Truth,
+    score: opt.Score,
+    positive: opt.Positive = None,
+    nulls: opt.HowNulls = "raise",
+    model: opt.Model = None,
+    fold: opt.Fold = None,
+    cluster: opt.Cluster = None,
+    count: opt.Count = None,
+    weight: opt.Weight = None,
+    prior: opt.Priors = None,
+    over: opt.Over = None,
+    cost_fn: opt.CostFn = None,
+    cost_fp: opt.CostFp = None,
+    min_recall: opt.MinRecall = None,
+    min_precision: opt.MinPrecision = None,
+    max_posfrac: opt.MaxPosfrac = None,
+    confidence: opt.Confidence = None,
+    rule: Annotated[Rule | None, typer.Option(help=RULE)] = None,
+    apply: Annotated[str | None, typer.Option(help=APPLY, metavar="FILE|NUMBER")] = None,
+    out: Annotated[Path | None, opt.out("JSON file for the thresholds.")] = None,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = ".",
+) -> None:
+    """Choose a threshold that keeps limits, or judge one.
+
+    Exit code 0: done; 3: no threshold can be chosen or promised, and none is written.
+
+    Example: polaroc threshold tuning.parquet --truth label --score p --min-precision 0.8
+    --confidence 0.95 --over 0.05 0.20 --out threshold.json,
+    then: polaroc threshold test.parquet --truth label --score p --apply threshold.json; of a
+    threshold in use: --apply 0.31 --prior 0.05
+    """
+    limits = opt.limits(min_recall, min_precision, max_posfrac)
+    choosing = opt.given(
+        over=over, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
+        **_rule(rule, limits, has_costs=cost_fn is not None or cost_fp is not None),
+    )  # fmt: skip
+    if apply is not None and (choosing or out is not None):
+        raise InvalidArgument(
+            "--apply judges a threshold, and other options are for choosing one.",
+            hint="with --apply leave out --out and all that is asked of a threshold but --prior.",
+        )
+    if out is not None:
+        check_new(out, force)
+    with opened(files, sep, decimal) as source, progress("judging" if apply else "choosing"):
+        cases = source.cases(
+            truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
+            cluster=cluster, count=count, weight=weight,
+        ).collect()  # fmt: skip
+        curves = pr.curve(cases)
+        keys = curve_keys(curves.lazy())
+        if apply is not None:
+            points, over = _judged(cases, curves, apply, opt.priors(prior))
+        else:
+            at = opt.given(priors=opt.priors(prior))
+            points = pr.operating_points(cases, **at, **choosing)
+            if rule is None:
+                print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
+    has_point = bool(points["share"].is_not_null().any()) if apply is None else True
+    if out is not None and has_point:
+        refuse_unwritten(curves.schema, keys)
+        SavedThresholds(
+            keys, cast(Any, cases.score), over, confidence, limits or {}, fingerprint(curves, keys),
+            plain_rows(points),
+        ).write(out, force)  # fmt: skip
+    if as_json:
+        print_json(points, _notes(points, keys))
+    else:
+        show(_parts(points, keys, curves, over), out if has_point else None)
+    if not has_point:
+        raise typer.Exit(NOTHING_CHOSEN)
+
+
+def _rule(rule: str | None, limits: dict[str, float] | None, *, has_costs: bool) -> dict[str, Any]:
+    """The rule and its limits as arguments; a recall alone is the target of its own rule."""
+    if (
+        limits is not None
+        and [*limits] == ["recall"]
+        and rule in (None, "recall")
+        and not has_costs
+    ):
+        return {"rule": "recall", "target": limits["recall"]}
+    if rule == "recall":
+        raise InvalidArgument(
+            "--rule is 'recall', which needs --min-recall and no other limit or cost.",
+            hint="for example --rule recall --min-recall 0.9.",
+        )
+    return {"rule": rule, "constraints": limits}
+
+
+def _judged(
+    cases: Cases[pl.DataFrame], curves: pl.DataFrame, apply: str, priors: Any
+) -> tuple[pl.DataFrame, tuple[float, float] | None]:
+    """What thresholds of a file, or one number, do on these cases, and the range they are for."""
+    options = opt.given(priors=priors) | {"intervals": "exact"}
+    threshold = in_use(apply, "--apply")
+    if isinstance(threshold, float):
+        return pr.apply_thresholds(cases, threshold, **options), None
+    saved = read_thresholds(threshold, cases, curves)
+    points = saved.table(cases.table.schema)
+    # Reading has refused the cases that they were chosen on.
+    judged = pr.apply_thresholds(cases, points, same_table=True, **options)
+    if PROMISE not in points.columns:
+        return judged, saved.over
+    promises = points.select(*saved.keys, PROMISE).unique()
+    if not saved.keys:
+        return judged.join(promises, how="cross"), saved.over
+    return join_on(judged, promises, saved.keys, "left"), saved.over
+
+
+def in_use(word: str, option: str) -> Path | float:
+    """The threshold in use: a file of thresholds, or a number."""
+    if Path(word).is_file():
+        return Path(word)
+    try:
+        return float(word)
+    except ValueError:
+        raise InvalidArgument(
+            f"{option} is {word!r}, and there is no such file.",
+            hint="give the file that `polaroc threshold --out` wrote, or a number.",
+        ) from None
+
+
+def read_thresholds(
+    file: Path, cases: Cases[pl.DataFrame], curves: pl.DataFrame
+) -> SavedThresholds:
+    """The thresholds of a file; raise if they were chosen on these cases, or for other models."""
+    saved = SavedThresholds.read(file)
+    saved.check(curves, curve_keys(curves.lazy()), cast(Any, cases.score))
+    return saved
+
+
+def _parts(
+    points: pl.DataFrame,
+    keys: Sequence[str],
+    curves: pl.DataFrame,
+    over: tuple[float, float] | None,
+) -> list[Any]:
+    """The thresholds and their rates as a table, with promises and notes."""
+    texts = pl.Series("threshold", threshold_texts(points, keys, curves), dtype=pl.String)
+    if over is None:
+        prior = pl.Series("prior", map(significant, points["prior"]))
+        columns = points.select(*keys, prior, texts, "tpr", "fpr", "precision")
+    else:
+        # Over a range the precision is shown at both ends.
+        rates = {
+            f"precision at {end:g}": pr.rates.precision(
+                pl.col("tpr"), pl.col("fpr"), pr.skew(end)
+            ).fill_nan(None)
+            for end in over
+        }
+        columns = points.select(*keys, texts, "tpr", "fpr", **rates)
+    rows = [
+        [one if isinstance(one, str) or place < len(keys) else number(one)
+         for place, one in enumerate(row)]
+        for row in columns.rows()
+    ]  # fmt: skip
+    promises = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()
+    table = text_table("Thresholds", columns.columns, rows, len(keys))
+    return [*promises, table, *_notes(points, keys)]
+
+
+def _notes(points: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The notes of thresholds, equal ones of several keys together."""
+    notes = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
+    by_key = [(", ".join(map(str, key)), note) for *key, note in notes]
+    lines = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
+    return [f"Note: {line}" for line in dict.fromkeys(lines)]

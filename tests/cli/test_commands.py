@@ -96,11 +96,14 @@ def assert_same(found, expected):
 
 def assert_as_in_python(result, function, *arguments, names=None, **options):
     """Whether a command prints what a function returns, or refuses what it refuses."""
+    refusal = None
     try:
         expected = function(*arguments, **options)
     except pr.errors.PolarocError as error:
+        refusal = error.found
+    if refusal is not None:
         assert result.exit_code == 2, result.output
-        assert " ".join(error.found.split()) in " ".join(result.stderr.split())
+        assert " ".join(refusal.split()) in " ".join(result.stderr.split())
         return
     assert result.exit_code in (0, 1, 3), result.output
     found = json.loads(result.stdout)
@@ -359,7 +362,7 @@ def test_a_chart_of_calibration(tmp_path):
     table.write_parquet(tmp_path / "table.parquet")
     words = ["reliability", tmp_path / "table.parquet", *options_of(SCORES, "chart")]
     drawn = json.loads(polaroc("chart", *words, "--title", "Mine", "--out", "-").stdout)
-    expected = pr.charts.reliability(pr.calibration_curve(pr.curve(table, **SCORES)), title="Mine")
+    expected = pr.charts.reliability(pr.calibration(table, **SCORES).curve, title="Mine")
     assert_same_document(drawn, expected.to_dict())
 
 

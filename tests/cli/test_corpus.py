@@ -11,7 +11,7 @@ import pytest
 from sizes import replicates
 from typer.testing import CliRunner
 
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 RUN = [sys.executable, "-m", "polaroc"]
 BASE = fuzz.BASE

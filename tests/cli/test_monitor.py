@@ -16,8 +16,7 @@ from sizes import replicates
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
-from polaroc.cli.commands import Call
+from polaroc.cli.app import app
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.saved import SavedThresholds
 
@@ -36,22 +35,21 @@ def test_a_threshold_that_was_promised_is_watched(files):
     saved = files / "threshold.json"
     cases(7, 5_000, 0.1).write_parquet(files / "tuning.parquet")
     chosen = CliRunner().invoke(app, [
-        "threshold", str(files / "tuning.parquet"), *NAMES[:4], "--rule", "max_recall",
-        "--constraint", "precision=0.5", "--confidence", "0.95", "--over", "0.05", "0.2",
-        "-o", str(saved),
+        "threshold", str(files / "tuning.parquet"), *NAMES[:4], "--min-precision", "0.5",
+        "--confidence", "0.95", "--over", "0.05", "0.2", "-o", str(saved),
     ])  # fmt: skip
     assert chosen.exit_code == 0, chosen.output
     (point,) = json.loads(saved.read_text())["points"]
-    watched = printed(files, [*NAMES, "--points", str(saved), "--json"])
+    watched = printed(files, [*NAMES, "--threshold", str(saved), "--json"])
     # The range that the threshold is for is in the file.
     asked = [*NAMES, "--threshold", point["threshold"], "--over", "0.05", "0.2", "--json"]
     assert_same_document(watched, printed(files, asked))
-    told = polaroc(files, 1, more=[*NAMES, "--points", str(saved)])
+    told = polaroc(files, 1, more=[*NAMES, "--threshold", str(saved)])
     assert "No range of priors" not in " ".join(told.output.split())
-    told = polaroc(files, 1, more=[*NAMES, "--points", str(saved), "--over", "0.1", "0.2"])
+    told = polaroc(files, 1, more=[*NAMES, "--threshold", str(saved), "--over", "0.1", "0.2"])
     said = "The thresholds were chosen for 5 % to 20 % positives; alarms are for 10 % to 20 %."
     assert said in " ".join(told.output.split())
-    more = [*NAMES, "--points", str(saved)]
+    more = [*NAMES, "--threshold", str(saved)]
     cases(0, 5_000, 0.1).rename({"score": "other"}).write_parquet(files / "other.parquet")
     words = ["monitor", files / "other.parquet", files / "day1.parquet", *more]
     words[words.index("score")] = "other"
@@ -93,12 +91,6 @@ def printed(files, more):
 def assert_same_state(state, expected):
     # Sums over other numbers of days may differ in the last digit.
     assert_frame_equal(state.drop("results"), expected.drop("results"))
-
-
-def test_a_file_as_threshold_is_told_where_it_goes(files):
-    result = polaroc(files, 1, more=[*NAMES, "--threshold", "points.json"])
-    assert result.exit_code == 2
-    assert "a file goes to --points" in result.output
 
 
 def test_exit_codes_and_state_of_days_given_one_by_one(files):
@@ -153,25 +145,6 @@ def test_a_link_to_a_state_is_followed(files):
         assert polaroc(files, day, more=[*SET, "--state", str(path)]).exit_code in (0, 1)
     assert days_of(state) == days_of(link) == [1, 2, 3]
     assert link.is_symlink()
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_a_state_that_changed_meanwhile_is_left_as_it_is(files, monkeypatch, first):
-    state, called = files / "state.parquet", Call.__call__
-    if not first:
-        polaroc(files, 1, more=[*SET, "--state", str(state)])
-
-    def meanwhile(*arguments, **options):
-        # As on a system without locks.
-        state.write_bytes(b"of another process")
-        return called(*arguments, **options)
-
-    monkeypatch.setattr(Call, "__call__", meanwhile)
-    result = polaroc(files, 2, more=[*SET, "--state", str(state)])
-    assert result.exit_code == 2
-    assert "was changed by another process" in result.output
-    assert "Hint: run the same again" in result.output
-    assert state.read_bytes() == b"of another process"
 
 
 def test_a_flipped_bit_of_a_state_is_refused(files):
@@ -253,45 +226,11 @@ def test_json_has_the_warnings(files):
     assert all(line in text for line in told["warnings"])
 
 
-def test_the_days_of_the_reference_are_named(files):
-    days = pl.int_range(pl.len()) % 25
-    cases(0, 5_000, 0.1).with_columns(batch=days).write_parquet(files / "reference.parquet")
-    # Days 1 and 3 go together: the prior of the third is outside of the range.
-    alarmed = polaroc(files, 1, 3, more=SET)
-    assert alarmed.exit_code == 1
-    assert "name the days of the reference (--reference-time)" in " ".join(alarmed.output.split())
-    named = polaroc(files, 1, 3, more=[*SET, "--reference-time", "batch", "--json"])
-    (wide, narrow) = (
-        [row["upper"] - row["lower"] for row in json.loads(told.stdout)["table"]]
-        for told in (named, polaroc(files, 1, 3, more=[*SET, "--json"]))
-    )
-    assert sum(wide) > sum(narrow)
-
-
 def test_points_from_a_file(files):
     points = files / "points.csv"
     points.write_text("threshold\n1.8\n")
-    more = [*NAMES, "--points", str(points), "--over", "0.05", "0.2", "--json"]
+    more = [*NAMES, "--threshold", str(points), "--over", "0.05", "0.2", "--json"]
     assert_same_document(printed(files, more), printed(files, [*SET, "--json"]))
-
-
-@pytest.mark.alike(2)
-@pytest.mark.parametrize(
-    ("more", "found"),
-    [
-        (NAMES, "needed is one of --threshold and --points."),
-        ([*SET, "--points", "points.csv"], "needed is one of --threshold and --points."),
-        ([*SET, "--state", "state.csv"], "needed is a Parquet file."),
-        ([*SET, "--state", "{}/day1.parquet"], "has no digest"),
-        ([*SET, "--level", "2"], "level is 2.0, allowed is 0 < level < 1."),
-        ([*SET, "--over", "0.1", "0.2"], "--over is given 2 times"),
-    ],
-)
-def test_wrong_options_end_with_a_hint(files, more, found):
-    result = polaroc(files, 1, more=[word.format(files) for word in more])
-    assert result.exit_code == 2
-    assert found in result.output
-    assert "Hint: " in result.output
 
 
 def test_a_state_of_another_model_is_refused_and_kept(files):
@@ -320,7 +259,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typer.testing import CliRunner
-from polaroc.cli import app
+from polaroc.cli.app import app
 from polaroc.thresholds.saved import SavedThresholds
 
 folder, first, last, *options = sys.argv[1:]

@@ -8,13 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 
-COLUMNS = ["--truth", "truth", "--score", "score", "--no-case"]
+COLUMNS = ["--truth", "truth", "--score", "score"]
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2).drop("case")
 TUNING, TEST = (TABLE.filter(fold=fold, model="A").drop("fold", "model") for fold in (1, 2))
 CALLS = {
-    "evaluate": ["evaluate", "p.csv", *COLUMNS, "--no-charts"],
+    "evaluate": ["evaluate", "p.csv", *COLUMNS],
     "threshold": ["threshold", "tuning.csv", *COLUMNS, "--rule", "youden"],
     "monitor": [
         "monitor", "tuning.csv", "today.csv", *COLUMNS, "--time", "day", "--threshold", "0.5",
@@ -74,10 +74,9 @@ def linked(target, link):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
-@pytest.mark.parametrize("force", [["--force"], []])
-def test_no_input_is_replaced(here, command, file, path, force):
+def test_no_input_is_replaced(here, command, file, path):
     before = Path(file).read_bytes()
-    result = polaroc(*CALLS[command], "--out", path(file), *force)
+    result = polaroc(*CALLS[command], "--out", path(file), "--force")
     assert result.exit_code == 2
     assert "is an input, and would be replaced" in result.output
     assert Path(file).read_bytes() == before
@@ -118,7 +117,7 @@ def test_a_folder_of_results_is_not_replaced_by_what_is_made_of_it(here):
     mine = here / "mine"
     mine.mkdir()
     TABLE.write_csv(mine / "p.csv")
-    call = ["evaluate", mine / "p.csv", *COLUMNS, "--no-charts", "--out", mine, "--force"]
+    call = ["evaluate", mine / "p.csv", *COLUMNS, "--out", mine, "--force"]
     assert polaroc(*call).exit_code == 0
     assert (mine / "measures.csv").exists()
     assert pl.read_csv(mine / "p.csv").equals(pl.read_csv("p.csv"))

@@ -8,10 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 COLUMNS = {"truth": "truth", "score": "score", "model": "model", "case": "case"}
-WORDS = [word for role, name in COLUMNS.items() for word in (f"--{role}", name)]
+# The cases are in a column of that name.
+WORDS = [word for role in ("truth", "score", "model") for word in (f"--{role}", role)]
 # Where scores crowd, three decimals do not tell them apart.
 CROWDED = {
     "near 0": lambda x: 1 / (1 + np.exp(9 - 1.2 * x)),
@@ -68,9 +69,9 @@ def rows_of(printed):
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        (["--rule", "recall", "--target", 0.8, "--prior", 0.0002],
+        (["--min-recall", 0.8, "--prior", 0.0002],
          {"rule": "recall", "target": 0.8, "priors": 0.0002}),
-        (["--rule", "max_recall", "--constraint", "precision=0.5", "--confidence", 0.95,
+        (["--min-precision", "0.5", "--confidence", 0.95,
           "--over", 0.1, 0.3],
          {"rule": "max_recall", "constraints": {"precision": 0.5}, "confidence": 0.95,
           "over": (0.1, 0.3)}),
@@ -139,7 +140,7 @@ def test_thresholds_of_folds_select_the_same_cases(tables):
 def test_thresholds_of_a_report_select_the_same_cases(tables):
     call = [
         "test.parquet", "--tuning", "tuning.parquet", *WORDS, "--over", 0.1, 0.3,
-        "--recall", 0.8,
+        "--min-recall", 0.8,
     ]  # fmt: skip
     point = pr.operating_points(
         tables[0].filter(model="A"), "recall", target=0.8, confidence=0.95, priors=0.1, **COLUMNS

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
 COLUMNS = {"truth": "truth", "score": "score"}
@@ -63,7 +63,7 @@ def places(tmp_path_factory):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory, places):
     folder = tmp_path_factory.mktemp("results") / "results"
-    asked = [*PREDICTIONS, *OVER, "--grid", 8, "--no-charts", "--out", folder]
+    asked = [*PREDICTIONS, *OVER, "--grid", 8, "--out", folder]
     assert polaroc("evaluate", *places["file"], *asked).exit_code == 0
     assert {"measures.csv", "measures.parquet"} <= {path.name for path in folder.iterdir()}
     return folder
@@ -92,7 +92,7 @@ def test_a_results_folder_is_one_table(results):
     assert_frame_equal(pl.DataFrame(compared["letters"], schema=letters.schema), letters)
     chosen = as_json("choose", results)
     assert chosen["answer"] == pr.choose(measures).answer
-    drawn = polaroc("chart", "auprec_by_prior", results, "--out", "-")
+    drawn = polaroc("chart", "winner_map", results, "--out", "-")
     assert drawn.exit_code == 0, drawn.output
 
 
@@ -144,76 +144,11 @@ def test_models_in_folders_are_kept_apart(tmp_path, pattern):
     assert [row["estimate"] for row in rows] == pytest.approx(expected["estimate"].to_list())
 
 
-def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
-    assert "`polaroc evaluate PREDICTIONS --truth" in refused(
-        "chart", "roc", results, "--out", tmp_path / "roc.json"
-    )
-    assert "--over 0.01 0.02 --grid 16 --out" in refused("choose", results, "--over", 0.01, 0.02)
-    asked = ["--target", "trained"]
-    assert "give predictions" in refused("compare", results, *asked)
-
-
-@pytest.mark.alike
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["roc", "auprec_by_prior"])
-def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
-    by = [*PREDICTIONS, *([] if name == "roc" else OVER)]
-    charts = []
-    for of in ("file", "table"):
-        drawn = polaroc("chart", name, *places[of], *by, "--out", tmp_path / f"{of}.json")
-        assert drawn.exit_code == 0, drawn.output
-        charts.append(json.loads((tmp_path / f"{of}.json").read_text()))
-    here, there = (dict(leaves(chart)) for chart in charts)
-    assert there == {place: pytest.approx(value, abs=1e-9) for place, value in here.items()}
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
-def test_a_report_and_a_test_of_cases_fetch_the_rows(places, tmp_path):
-    page = tmp_path / "page.html"
-    made = polaroc("report", *places["table"], *PREDICTIONS, *OVER, "--grid", 8, "--out", page)
-    assert made.exit_code == 0, made.output
-    means = pr.evaluate(
-        TABLE, by=["model", "fold"], over=(0.05, 0.2), measures="iauprec", **COLUMNS
-    )
-    best = means.group_by("model").agg(pl.col("estimate").mean()).sort("estimate").row(-1)
-    assert f"{best[1]:.3f}" in page.read_text()
-    asked = [*WIDE_COLUMNS, "--target", "trained", *OVER]
-    here, there = (as_json("compare", *places[of], *asked) for of in ("wide file", "wide table"))
-    assert there["pairs"][0]["p_adjusted"] == pytest.approx(here["pairs"][0]["p_adjusted"])
-
-
-@pytest.mark.slow
-def test_an_address_of_rows_that_cannot_be_ranked(tmp_path):
-    with duckdb.connect(tmp_path / "scores.duckdb") as connection:
-        connection.execute("CREATE TABLE p AS SELECT true AS truth, NULL::DOUBLE AS score")
-    there = [f"duckdb://{tmp_path / 'scores.duckdb'}", "--table", "p", *PREDICTIONS]
-    for command in (["chart", "roc"], ["evaluate"]):
-        assert "1 null score" in refused(*command, *there)
-    assert "1 of 1 rows lack a value" in polaroc("check", *there).output
-    (audited,) = as_json("check", *there)
-    assert (audited["missing"], audited["note"].split("; ")[0]) == (1, "1 null score")
-    assert "'truht'" in refused("check", *there[:3], "--truth", "truht", "--score", "score")
-
-
 def test_a_table_belongs_to_an_address(places):
-    assert "--table is 'x'" in refused("check", *places["file"], "--table", "x", *PREDICTIONS)
-    assert "--sep or --decimal" in refused("check", *places["table"], "--sep", ";", *PREDICTIONS)
-    assert "none is named" in refused("check", places["table"][0], *PREDICTIONS)
-
-
-@pytest.mark.alike
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["wide file", "wide table"])
-def test_a_column_of_scores_per_model(places, place):
-    schema = pr.evaluate(WIDE, truth="truth", score=SCORES).schema
-    measured = as_json("evaluate", *places[place], *WIDE_COLUMNS)
-    expected = pr.evaluate(WIDE, truth="truth", score=SCORES)
-    assert_frame_equal(pl.DataFrame(measured, schema=schema), expected, abs_tol=1e-9)
-    for one in ("check", "choose"):
-        rows = as_json(one, *places[place], *WIDE_COLUMNS, *([] if one == "check" else OVER))
-        models = {row["model"] for row in (rows if one == "check" else rows["models"])}
-        assert models == {"a", "second"}
+    assert "--table is 'x'" in refused("evaluate", *places["file"], "--table", "x", *PREDICTIONS)
+    assert "none is named" in refused("evaluate", places["table"][0], *PREDICTIONS)
+    said = refused("evaluate", *places["table"], places["file"][0], *PREDICTIONS)
+    assert "files or one address" in said
 
 
 def test_a_named_column_of_scores_is_one_model(places):
@@ -221,21 +156,6 @@ def test_a_named_column_of_scores_is_one_model(places):
     assert {row["model"] for row in measured} == {"one"}
     plain = as_json("evaluate", *places["wide file"], "--truth", "truth", "--score", "A")
     assert "model" not in plain[0]
-
-
-def test_the_query_of_a_wide_table(places):
-    printed = polaroc("sql", "--table", "wide", *WIDE_COLUMNS, "--prior", 0.1)
-    assert printed.exit_code == 0, printed.output
-    address = str(places["wide table"][0]).removeprefix("duckdb://")
-    with duckdb.connect(address, read_only=True) as connection:
-        query = connection.execute(printed.stdout)
-        names = [column[0] for column in query.description]
-        rows = pl.DataFrame(query.fetchall(), schema=names, orient="row")
-    expected = pr.evaluate(WIDE, truth="truth", score=SCORES, priors=0.1)
-    assert_frame_equal(
-        rows.sort("model", "measure"), expected, abs_tol=1e-9, check_dtypes=False,
-        check_column_order=False,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -277,28 +197,17 @@ def test_text_with_other_marks(tmp_path, separator, decimal):
         ("truth;score\n1;0.9\n0;0.1\n", [], "Then give --sep ';'"),
         ("truth\tscore\n1\t0.9\n0\t0.1\n", [], "Then give --sep tab"),
         ("truth,score\n1,0.9\n0,0.1\n", ["--sep", ";"], "Then give --sep ','"),
-        ("truth;score\n1;0,9\n0;0,1\n", ["--sep", ";"], "decimal comma? Then give --decimal ,"),
+        ("truth;score\n1;0,9\n0;0,1\n", ["--sep", ";"], "Of a text file give --decimal ,"),
         ("truth,score\n1,0,9\n0,0,1\n", [], "decimal comma with --decimal ,"),
         ("truth,score,note\n1,0,9\n0,0,1\n", ["--decimal", ","], "add --sep ';', or --sep ,"),
         ("truth;score\n1;0,9\n0;0,1\n", ["--decimal", ","], "add --sep ';', or --sep ,"),
-        ("truth;score\n1;0.9\n", ["--sep", ";", "--decimal", ","], "leave --decimal out"),
+        ("truth;score\n1;0.9\n", ["--sep", ";", "--decimal", ","], "allowed are numbers"),
         ("truth,score\n1,0.9\n", ["--sep", ";;"], "allowed is one ASCII character"),
-        ("truth,score\n1,0.9\n", ["--decimal", "x"], "decimal"),
     ],
 )
 def test_other_marks_are_told_with_the_option(tmp_path, text, options, said):
     (tmp_path / "p.csv").write_text(text)
     assert said in refused("evaluate", tmp_path / "p.csv", *PREDICTIONS, *options)
-
-
-@pytest.mark.parametrize("decimal", [".", ","])
-def test_text_among_numbers_names_its_file(tmp_path, decimal):
-    # A file whose numbers are all right comes first.
-    for name, last in (("a", f"0{decimal}1"), ("b", "none")):
-        text = f"truth;score\n1;0{decimal}9\n0;{last}\n"
-        (tmp_path / f"{name}.CSV").write_text(text)
-    message = refused("evaluate", tmp_path, *PREDICTIONS, "--sep", ";", "--decimal", decimal)
-    assert "b.CSV': 'score' has the text 'none' in row 2, needed are numbers" in message
 
 
 MISSING = {
@@ -347,11 +256,6 @@ main()
     assert "Traceback" not in done.stderr
 
 
-def test_a_second_column_without_its_option_is_told(places):
-    asked = [*places["wide file"], "--truth", "truth", "--score", "A", "B"]
-    assert "--score ... --score B" in refused("evaluate", *asked)
-
-
 def test_other_encodings_are_refused_in_plain_words(tmp_path):
     (tmp_path / "p.csv").write_bytes("truth;score;größe\n1;0,9;1\n".encode("latin-1"))
     asked = ["--sep", ";", "--decimal", ","]
@@ -373,25 +277,9 @@ def test_labels_mean_the_same_in_all_commands(tmp_path):
     with duckdb.connect(tmp_path / "p.duckdb") as connection:
         connection.execute(f"CREATE TABLE p AS FROM '{tmp_path / 'p.parquet'}'")
     there = [f"duckdb://{tmp_path / 'p.duckdb'}", "--table", "p"]
-    for command in (["check"], ["evaluate"]):
-        result = polaroc(*command, *there, *asked[1:])
-        assert result.output.count("count as negative: 'maybe', 'no'") == 1
-        assert "no row has the positive label" in refused(*command, *there, *asked[1:-1], "oui")
-
-
-def test_a_gate_reads_all_of_it(places, results):
-    models = ["--champion", "A", "--challenger", "C"]
-    asked = [*models, "--test-train-ratio", 0.25]
-    stored = polaroc("gate", results, *asked, "--json")
-    verdict = json.loads(stored.stdout)["verdict"]
-    there = polaroc("gate", *places["table"], *PREDICTIONS, *OVER, *asked, "--json")
-    assert json.loads(there.stdout)["verdict"] == verdict
-    wide = ["--truth", "truth", "--score", "A", "--score", "C", *OVER]
-    answers = [
-        json.loads(polaroc("gate", *places[of], *wide, *models, "--json").stdout)["difference"]
-        for of in ("wide file", "wide table")
-    ]
-    assert answers[0] == pytest.approx(answers[1])
+    result = polaroc("evaluate", *there, *asked[1:])
+    assert result.output.count("count as negative: 'maybe', 'no'") == 1
+    assert "no row has the positive label" in refused("evaluate", *there, *asked[1:-1], "oui")
 
 
 def test_what_is_there_is_named_where_a_table_or_its_address_is_missing(places, tmp_path):

@@ -24,7 +24,7 @@ FOUND = HERE.parents[2] / "build" / "fuzz"
 SUFFIXES = (".parquet", ".csv", ".tsv", ".ndjson", ".arrow", ".csv.gz", ".ndjson.zst")
 BATCH, HANGS = 60, 20
 MEMORY = 6 * 2**30
-BASE = ["--truth", "truth", "--score", "score", "--no-fold"]
+BASE = ["--truth", "truth", "--score", "score", "--fold", ""]
 RANGE = ["--over", "0.1", "0.5"]
 # FILE is what is broken; WHOLE and USE are tables beside it, OUT is where the result goes.
 COMMANDS = (
@@ -32,7 +32,7 @@ COMMANDS = (
     ["check", "FILE", *BASE],
     ["evaluate", "FILE", *BASE[:4], "--weight", "w", "--nulls", "drop", "--positive", "1"],
     ["compare", "FILE", "--measure", "auc", "--test-train-ratio", "0.25"],
-    ["choose", "FILE", "--no-fold"],
+    ["choose", "FILE", "--fold", ""],
     ["gate", "FILE", "--champion", "a", "--challenger", "b", *BASE[:4], *RANGE],
     ["threshold", "FILE", *BASE, *RANGE, "--rule", "recall", "--target", "0.5", "--out", "OUT"],
     ["threshold", "WHOLE", *BASE, "--apply", "FILE"],

@@ -11,8 +11,6 @@ from urllib.request import Request, urlopen
 
 VERDICTS = {0: "pass", 1: "fail", 3: "undecided"}
 OWN = ("files", "install", "github-token")
-# The options that take no value.
-FLAGS = ("no-model", "no-fold", "no-case")
 # Comments that one request lists, and seconds until an answer that does not come is given up.
 AT_ONCE, PATIENCE = 100, 30
 
@@ -21,9 +19,7 @@ def arguments(inputs: dict[str, str]) -> list[str]:
     """The words of the command line."""
     words = [line.strip() for line in inputs.get("files", "").splitlines() if line.strip()]
     for name, value in inputs.items():
-        if name in FLAGS:
-            words += [f"--{name}"] if value == "true" else []
-        elif name not in OWN:
+        if name not in OWN:
             for line in value.splitlines():
                 words += [f"--{name}", *shlex.split(line)]
     return words

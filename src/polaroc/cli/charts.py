@@ -109,6 +109,8 @@ def _tables(
     if name == "accsens_plane":
         measures = ["auc_range", "sens"]
         return [pr.evaluate(rows, priors="observed", over=asked.get("over"), measures=measures)]
+    if name == "reliability":
+        return [pr.calibration(rows, priors=priors or ["observed"]).curve]
     curves = pr.curve(rows)
     if name == "pr":
         at = priors or list(DEFAULT_PRIORS)
@@ -121,8 +123,6 @@ def _tables(
         return [pr.cost_curve(curves)]
     if name == "decision_curves":
         return [pr.decision_curve(curves, priors=priors or ["observed"])]
-    if name == "reliability":
-        return [pr.calibration_curve(curves, priors=priors or ["observed"])]
     return [curves]
 
 

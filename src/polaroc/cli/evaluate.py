@@ -238,7 +238,7 @@ def _draw(
         except InvalidArgument as error:
             notes.append(f"Chart {name} left out: {error.found}")
             continue
-        for suffix in ("json", "html", "svg", "png"):
+        for suffix in ("json", "svg", "png"):
             save_chart(chart, folder / f"{name}.{suffix}")
     return notes
 

@@ -100,7 +100,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help=QUIET, callback=scree
 
 def given(**options: Any) -> dict[str, Any]:
     """The options that were given; a function has defaults for the others."""
-    return {name: value for name, value in options.items() if value is not None and value != []}
+    return {
+        name: value
+        for name, value in options.items()
+        if not (value is None or (isinstance(value, list) and not value))
+    }
 
 
 def roles(schema: Mapping[str, pl.DataType], **words: Any) -> dict[str, Any]:

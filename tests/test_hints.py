@@ -10,7 +10,7 @@ import typer
 
 import polaroc as pr
 from polaroc import expr, warehouse
-from polaroc.cli import app
+from polaroc.cli.app import app
 from polaroc.cli.screen import option, with_options
 from polaroc.errors import Hint, InvalidArgument
 
@@ -20,8 +20,7 @@ COMMANDS = typer.main.get_command(app).commands
 OPTIONS = {name for command in COMMANDS.values() for one in command.params for name in one.opts}
 # No command has these; what they hint at cannot be raised there.
 ONLY_IN_PYTHON = {
-    "auc", "factors", "method", "progress",
-    "weights", "same_table",
+    "auc", "factors", "method", "models", "progress", "ranges", "rates", "same_table", "weights",
 }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ LONG = re.compile(r"(?<!\w)'[^'\n]{1000,}'(?!\w)|(?<![^\s'])\S{1000,}")
 class Hint(str):
     """A sentence that names arguments: as text the one for Python.
 
-    That a role is not there, as in ``fold=None``, is an option of the command line, ``--no-fold``.
+    That a role is not there, as in ``fold=None``, is an empty name for the command line.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Hint(str):
     >>> print(hint)
     give over=(0.05, 0.20), or say fold=None.
     >>> hint.for_command_line(lambda name, value: f"--{name}")
-    'give --over, or say --no-fold.'
+    "give --over, or say --fold ''."
     """
 
     template: str
@@ -65,7 +65,7 @@ class Hint(str):
         """The sentence, with arguments as Python spells them."""
         text = super().__new__(cls, _fill(template, arguments, _python))
         text.template = template
-        absent = re.sub(r"\b(\w+)=None\b", r"--no-\1", template)
+        absent = re.sub(r"\b(\w+)=None\b", r"--\1 ''", template)
         text.command_line = absent if command_line is None else command_line
         text.arguments = arguments
         return text

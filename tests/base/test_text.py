@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.base.text import escape_control, escape_spreadsheet, text_of
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 SOURCES = sorted((Path(pr.__file__).parent).rglob("*.py"))
 BASE = ["--truth", "truth", "--score", "score"]
@@ -109,7 +109,7 @@ def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
     for words in (
         ["threshold", file, *keys, "--rule", "youden", "--out", saved],
         ["threshold", other, *keys, "--apply", saved],
-        ["monitor", other, file, *keys, "--time", "day", "--points", saved],
+        ["monitor", other, file, *keys, "--time", "day", "--threshold", saved],
         ["gate", file, *BASE, *several, "--prior", "0.5", "--case", "case"],
     ):
         result = polaroc(*words)
@@ -134,7 +134,7 @@ def test_formulas_are_text_in_csv_files(tmp_path):
     for heading in ("=1+1", "model"):
         table(heading).write_parquet(tmp_path / "p.parquet")
         out = tmp_path / "out"
-        arguments = ["--by", heading, "--no-charts", "--out", out]
+        arguments = ["--by", heading, "--out", out]
         assert polaroc("evaluate", tmp_path / "p.parquet", *BASE, *arguments).exit_code == 0
         with (out / "measures.csv").open(newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file))
@@ -196,7 +196,7 @@ def watch(event, arguments):
                          "pickle.find_class", "os.system", "subprocess.Popen", "urllib.")):
         raise RuntimeError(f"{event} {arguments}")
 sys.addaudithook(watch)
-from polaroc.cli import app
+from polaroc.cli.app import app
 for words in ARGUMENTS:
     app(words, standalone_mode=False)
 """

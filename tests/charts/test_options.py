@@ -4,7 +4,7 @@ from pages import ASKED, OVER, Page, models, satellite
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 from polaroc.errors import InvalidArgument
 
 
@@ -58,7 +58,7 @@ def test_a_report_cites_what_it_uses(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--no-case"], "No test was made: it needs the ratio"),
+        (["--case", ""], "No test was made: it needs the ratio"),
         (["--test-train-ratio", "0.25"], "as 2.0 independent ones"),
     ],
 )

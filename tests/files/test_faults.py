@@ -19,7 +19,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 from polaroc.errors import OutputRefused
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,6 @@ def test_a_killed_command_leaves_the_old_output_or_the_new_one(tmp_path):
         "evaluate",
         str(file),
         *BASE,
-        "--no-charts",
         "--quiet",
     ]
     subprocess.run([*words, "--measure", "auc", "--out", target], check=True)
@@ -84,7 +83,7 @@ def test_a_full_disk_is_said_and_leaves_the_earlier_output(tmp_path, monkeypatch
     if not program("mount") or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("there is no mount, or this root may not mount")
     try:
-        words = ["evaluate", str(file), *BASE, "--no-charts", "--out", str(disk / "out")]
+        words = ["evaluate", str(file), *BASE, "--out", str(disk / "out")]
         assert CliRunner().invoke(app, words).exit_code == 0
         earlier = {one.name: one.read_bytes() for one in (disk / "out").iterdir()}
         # Rows that need more memory go to the system's folder of temporary files.

@@ -3,7 +3,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 from polaroc.predictions.audit import balance_note
 
 KEYS = ["model", "fold"]
@@ -123,7 +123,7 @@ def test_check_says_which_cases_come_twice(saved):
     twice = pl.concat([CASES, CASES.filter(pl.col("case") == 105)])
     told = polaroc("check", saved(twice), *BY, "--case", "case")
     assert told.count("1 rows repeat a case") == 2
-    assert "rows repeat" not in polaroc("check", saved(twice), *BY, "--no-case")
+    assert "rows repeat" not in polaroc("check", saved(twice), *BY, "--case", "")
     other = twice.with_columns(truth=pl.when(pl.col("case") != 105).then("truth").otherwise(
         pl.col("model") == "A"
     ))  # fmt: skip
@@ -155,7 +155,7 @@ def test_comparisons_say_it(saved, tmp_path, command, what):
     arguments = [] if command in ("compare", "choose") else ["--out", tmp_path / "out.html"]
     if what == "unequal" and command != "chart":
         # Where cases are told apart such folds are refused.
-        arguments += ["--no-case"]
+        arguments += ["--case", ""]
     told = polaroc(command, saved(SAID[what][0]), *COMMANDS[command], *arguments)
     assert COMPARED[what] in told
     if command == "report":

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 from polaroc.errors import InvalidPredictions
 
 RNG = np.random.default_rng(8)
@@ -204,7 +204,7 @@ def test_the_audit_of_files_says_it_too(tmp_path, monkeypatch):
     BOTH.write_parquet("predictions.parquet")
     words = ["check", "predictions.parquet", "--truth", "truth", "--score", "score"]
     assert SAID in " ".join(CliRunner().invoke(app, words).output.split())
-    told = json.loads(CliRunner().invoke(app, [*words, "--no-fold", "--json"]).stdout)
+    told = json.loads(CliRunner().invoke(app, [*words, "--fold", "", "--json"]).stdout)
     assert SAID in str(told)
 
 

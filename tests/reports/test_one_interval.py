@@ -11,7 +11,7 @@ from pages import Page
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 OVER = (0.05, 0.20)
 RATIO = 0.25

@@ -13,7 +13,7 @@ from scipy.stats import t
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 from polaroc.errors import InvalidArgument, InvalidTable
 
 RATIO = 0.25

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 INF = float("inf")
 
@@ -21,9 +21,7 @@ def saved(tmp_path, table, *options):
     table.write_parquet(tmp_path / "tuning.parquet")
     names = ["--truth", "y", "--score", "s", *options]
     file = tmp_path / "t.json"
-    chosen = polaroc(
-        tmp_path / "tuning.parquet", *names, "--rule", "fpr", "--target", 0, "--out", file
-    )
+    chosen = polaroc(tmp_path / "tuning.parquet", *names, "--rule", "youden", "--out", file)
 
     def judged(test):
         test.write_parquet(tmp_path / "test.parquet")
@@ -83,7 +81,7 @@ def test_a_key_that_looks_like_a_digest_is_a_key(tmp_path, at):
     seal = json.loads(file.read_text())["seal"]
     blank = seal[:-64] + "0" * 64
     file.unlink()
-    chosen, file, judged = saved(tmp_path, cases(k=pl.lit(f"{blank} {seal[at]}")), "--by", "k")
+    chosen, file, judged = saved(tmp_path, cases(k=pl.lit(f"{blank} {seal[at]}")), "--model", "k")
     assert chosen.exit_code == 0, chosen.output
     result = judged(cases(k=pl.lit(f"{blank} {seal[at]}")).head(50))
     assert [row["k"] for row in json.loads(result.stdout)] == [f"{blank} {seal[at]}"]
@@ -99,7 +97,7 @@ KEYS = {
 @pytest.mark.parametrize("kind", KEYS)
 def test_keys_are_kept_or_refused(kind, tmp_path):
     table = cases(n=pl.int_range(pl.len()) // 40).with_columns(key=KEYS[kind])
-    chosen, file, judged = saved(tmp_path, table, "--by", "key")
+    chosen, file, judged = saved(tmp_path, table, "--model", "key")
     if kind == "Time":
         assert chosen.exit_code == 0, chosen.output
         rows = json.loads(judged(table.head(60)).stdout)

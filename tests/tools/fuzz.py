@@ -28,13 +28,13 @@ BASE = ["--truth", "truth", "--score", "score", "--fold", ""]
 RANGE = ["--over", "0.1", "0.5"]
 # FILE is what is broken; WHOLE and USE are tables beside it, OUT is where the result goes.
 COMMANDS = (
-    ["evaluate", "FILE", *BASE, "--no-charts", "--out", "OUT"],
+    ["evaluate", "FILE", *BASE, "--out", "OUT"],
     ["check", "FILE", *BASE],
     ["evaluate", "FILE", *BASE[:4], "--weight", "w", "--nulls", "drop", "--positive", "1"],
     ["compare", "FILE", "--measure", "auc", "--test-train-ratio", "0.25"],
     ["choose", "FILE", "--fold", ""],
     ["gate", "FILE", "--champion", "a", "--challenger", "b", *BASE[:4], *RANGE],
-    ["threshold", "FILE", *BASE, *RANGE, "--rule", "recall", "--target", "0.5", "--out", "OUT"],
+    ["threshold", "FILE", *BASE, *RANGE, "--min-recall", "0.5", "--out", "OUT"],
     ["threshold", "WHOLE", *BASE, "--apply", "FILE"],
     ["monitor", "WHOLE", "FILE", *BASE, "--time", "w", "--threshold", "0.5", *RANGE],
     ["monitor", "WHOLE", "USE", *BASE, "--time", "w", "--threshold", "0.5", "--state", "FILE"],
@@ -54,7 +54,7 @@ def examine(data: bytes, folder: Path) -> str | None:
     """What is wrong with how a file is taken, if anything; its first byte says which way."""
     from typer.testing import CliRunner
 
-    from polaroc.cli import app
+    from polaroc.cli.app import app
 
     if not data:
         return None
@@ -122,7 +122,7 @@ def kept(way: int) -> bytes:
     """What a command wrote that a later one reads: thresholds, or the state of a monitor."""
     from typer.testing import CliRunner
 
-    from polaroc.cli import app
+    from polaroc.cli.app import app
 
     with tempfile.TemporaryDirectory() as folder:
         table, out = Path(folder) / "p.parquet", Path(folder) / "kept.parquet"

@@ -17,7 +17,7 @@ from polaroc.cli import options as opt
 from polaroc.cli.measures_table import MAX_ROWS, commonest_notes, measures_table
 from polaroc.cli.output import Output, save_chart, write_table
 from polaroc.cli.screen import is_quiet, out, print_json, print_notes, progress
-from polaroc.cli.sources import opened, refuse_unranked
+from polaroc.cli.sources import column_notes, opened, refuse_unranked
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.evaluation.pipeline import Result, run
 from polaroc.evaluation.request import Request
@@ -261,7 +261,9 @@ def _measured_there(
         )
     with table_at(address, name) as table, _engine_errors():
         schema = table.schema().to_polars()
-        cases: Cases[Any] = pr.cases(table, **opt.roles(schema, **columns))
+        given = opt.roles(schema, **columns)
+        cases: Cases[Any] = pr.cases(table, **given)
+        print_notes(column_notes(cases, columns.keys() - given.keys(), schema.names()))
         if cases.positive is not None:
             labels = collected(table.select(cases.truth).distinct())[str(cases.truth)]
             check_labels(labels.drop_nulls(), str(cases.truth), cases.positive)

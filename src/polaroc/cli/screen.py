@@ -32,8 +32,11 @@ PLACEHOLDERS = {
     "challenger": "MODEL", "champion": "MODEL", "positive": "LABEL", "tuning": "FILE",
 }  # fmt: skip
 # Options whose names differ from those of the arguments.
-OPTIONS = {"measures": "--measure", "priors": "--prior", "points": "--threshold"}
 LIMITS = {"recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac"}
+OPTIONS = {
+    **LIMITS, "measures": "--measure", "priors": "--prior", "points": "--threshold",
+    "constraints": "--min-precision", "capacity": "--max-posfrac",
+}  # fmt: skip
 
 _quiet = False
 
@@ -235,9 +238,11 @@ def option(argument: str, value: object) -> str:
     """
     if argument == "constraints" and isinstance(value, dict):
         return " ".join(f"{LIMITS.get(rate, rate)} {limit:.12g}" for rate, limit in value.items())
-    name = OPTIONS.get(argument, LIMITS.get(argument, "--" + argument.replace("_", "-")))
+    name = OPTIONS.get(argument, "--" + argument.replace("_", "-"))
     if value is None or value is True:
         return name
+    if argument == "capacity" and isinstance(value, int | float):
+        value = value / 1000
     if value is ...:
         return f"{name} {PLACEHOLDERS.get(argument, 'COLUMN')}"
     if isinstance(value, tuple):

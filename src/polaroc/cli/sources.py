@@ -49,7 +49,9 @@ class FileTable:
         """The rows as predictions, with the roles that are given on the command line."""
         given = roles(self.table.collect_schema(), **words)
         cases = pr.cases(self.table, **given)
-        print_notes(_notes(cases, words.keys() - given.keys(), self.table.collect_schema().names()))
+        print_notes(
+            column_notes(cases, words.keys() - given.keys(), self.table.collect_schema().names())
+        )
         return replace(cases, table=self.as_written(words_of(cases)))
 
     def rows(self, **words: Any) -> tuple[Any, dict[str, Any]]:
@@ -65,7 +67,7 @@ class FileTable:
         return self.as_written(keys).collect(), given
 
 
-def _notes(cases: Cases[Any], by_name: Collection[str], names: Sequence[str]) -> list[str]:
+def column_notes(cases: Cases[Any], by_name: Collection[str], names: Sequence[str]) -> list[str]:
     """A note on columns that are used because of their names, and on those that are not used."""
     used = [
         f"{role} {quoted(columns_of(getattr(cases, role)))}"

@@ -31,7 +31,7 @@ SAME_DAYS = (
     "a little from day to day, name the days of the reference "
 ) + Hint(
     "(pr.cases(reference, {time}, ...)): they show how much days differ.",
-    command_line="(--reference-time): they show how much days differ.",
+    command_line="(--cluster): they show how much days differ.",
     time="day",
 )
 TUNED_HERE = (

@@ -199,7 +199,7 @@ def promising_cases(given: object, confidence: float | None) -> Cases[Any] | Non
                 "leave confidence out, or give predictions of one fitted model on cases of its "
                 "own; or fold=None where one model scored them all.",
                 command_line="leave --confidence out, or give predictions of one fitted model on "
-                "cases of its own; or --no-fold where one model scored them all.",
+                "cases of its own; or --fold '' where one model scored them all.",
             ),
         )
     return cases

@@ -88,7 +88,7 @@ class SavedThresholds:
         if missing:
             raise InvalidTable(
                 f"the thresholds have the key {quoted(missing)}, which is no key of the file.",
-                hint=f"say what the columns {quoted(self.keys)} are, with --model, --fold or --by.",
+                hint=f"say what the columns {quoted(self.keys)} are, with --model or --fold.",
             )
         if not self.keys and score != self.score:
             raise InvalidTable(

@@ -104,7 +104,7 @@ def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
     rows = rows.with_columns(day=1, case=pl.int_range(pl.len()).over(column))
     rows.write_parquet(file)
     rows.with_columns(pl.col("score") * 2).write_parquet(other)
-    keys = [*BASE, "--by", column]
+    keys = [*BASE, "--model", column]
     several = ["--champion", NAMES[0], "--challenger", NAMES[1], "--model", column]
     for words in (
         ["threshold", file, *keys, "--rule", "youden", "--out", saved],

@@ -137,3 +137,18 @@ def test_a_redirected_input_is_not_replaced(here):
     assert done.returncode == 2
     assert "is an input" in done.stderr
     assert Path("p.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("suffix", ["json", "html", "svg", "png", "pdf"])
+def test_charts_are_files_of_every_format_whatever_the_names(here, suffix):
+    name = "</script><script>alert(1)</script>\x1b[31m\x00"
+    TABLE.with_columns(model=pl.lit(name) + pl.col("model")).write_parquet("names.parquet")
+    words = ["chart", "roc", "names.parquet", *COLUMNS[:4], "--out", f"roc.{suffix}"]
+    assert polaroc(*words).exit_code == 0
+    content = Path(f"roc.{suffix}").read_bytes()
+    begins = {"json": b"{", "html": b"<!DOCTYPE html>", "svg": b"<svg", "png": b"\x89PNG",
+              "pdf": b"%PDF"}  # fmt: skip
+    assert content.lstrip().startswith(begins[suffix])
+    if suffix in ("html", "svg"):
+        assert b"<script>alert" not in content
+        assert b"\x1b" not in content

@@ -192,8 +192,8 @@ def test_the_command_line_looks_at_the_column_of_the_file(command, tmp_path, mon
 def test_a_threshold_that_is_promised_on_the_command_line_says_it_too(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     BOTH.write_csv("tuning.csv")
-    words = ["threshold", "tuning.csv", "--truth", "truth", "--score", "score", "--rule", "recall"]
-    asked = [*words, "--target", "0.5", "--json"]
+    words = ["threshold", "tuning.csv", "--truth", "truth", "--score", "score"]
+    asked = [*words, "--min-recall", "0.5", "--json"]
     for more, is_said in ((["--confidence", "0.9"], True), ([], False)):
         told = json.loads(CliRunner().invoke(app, [*asked, *more]).stdout)
         assert {SAID in (row["note"] or "") for row in told} == {is_said}

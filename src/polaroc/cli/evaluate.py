@@ -263,7 +263,7 @@ def _measured_there(
         schema = table.schema().to_polars()
         given = opt.roles(schema, **columns)
         cases: Cases[Any] = pr.cases(table, **given)
-        print_notes(column_notes(cases, columns.keys() - given.keys(), schema.names()))
+        print_notes(column_notes(cases, columns.keys() - given.keys(), list(schema)))
         if cases.positive is not None:
             labels = collected(table.select(cases.truth).distinct())[str(cases.truth)]
             check_labels(labels.drop_nulls(), str(cases.truth), cases.positive)

@@ -1,5 +1,7 @@
 """Where commands write: folders and files, and whether they may replace others."""
 
+import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +17,10 @@ from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
 
 STDOUT = "-"
 CHART_FORMATS = ("json", "html", "svg", "png", "pdf")
+# Escapes of what no SVG may hold, or turns the text after it around, in JSON: they are spelled out.
+FORBIDDEN = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u(00[01][0-9a-f]|202[a-e]|206[6-9]|fff[ef])", re.IGNORECASE
+)
 # Suffixes that no folder is likely to have.
 OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
 
@@ -102,7 +108,22 @@ def check_chart_format(file: Path) -> None:
 
 def save_chart(chart: Any, file: Path) -> None:
     """Write an Altair chart in the format of its name; pages work offline."""
-    kind = file.suffix[1:].lower()
-    chart.save(
-        str(file), format=kind, inline=kind == "html", scale_factor=2 if kind == "png" else 1
-    )
+    import vl_convert
+
+    spec = FORBIDDEN.sub(r"\1\\\\u\2", json.dumps(chart.to_dict(validate=False)))
+    match file.suffix.lower():
+        case ".json":
+            file.write_text(spec, encoding="utf-8")
+        case ".html":
+            page = vl_convert.vegalite_to_html(spec, bundle=True)
+            start = page.index("const spec = ", page.index('<div id="vega-chart">'))
+            end = page.index("\n", start)
+            # No name in the data ends the script.
+            data = page[start:end].replace("<", "\\u003c")
+            file.write_text(page[:start] + data + page[end:], encoding="utf-8")
+        case ".svg":
+            file.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+        case ".png":
+            file.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        case _:
+            file.write_bytes(vl_convert.vegalite_to_pdf(spec))

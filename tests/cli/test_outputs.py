@@ -141,7 +141,7 @@ def test_a_redirected_input_is_not_replaced(here):
 
 @pytest.mark.parametrize("suffix", ["json", "html", "svg", "png", "pdf"])
 def test_charts_are_files_of_every_format_whatever_the_names(here, suffix):
-    name = "</script><script>alert(1)</script>\x1b[31m\x00"
+    name = "</script><script>alert(1)</script>\x1b[31m\x00\x08"
     TABLE.with_columns(model=pl.lit(name) + pl.col("model")).write_parquet("names.parquet")
     words = ["chart", "roc", "names.parquet", *COLUMNS[:4], "--out", f"roc.{suffix}"]
     assert polaroc(*words).exit_code == 0

@@ -19,7 +19,7 @@ STDOUT = "-"
 CHART_FORMATS = ("json", "html", "svg", "png", "pdf")
 # Escapes of what no SVG may hold, or turns the text after it around, in JSON: they are spelled out.
 FORBIDDEN = re.compile(
-    r"(?<!\\)((?:\\\\)*)\\u(00[01][0-9a-f]|202[a-e]|206[6-9]|fff[ef])", re.IGNORECASE
+    r"(?<!\\)((?:\\\\)*)\\(b|f|u00[01][0-9a-f]|u202[a-e]|u206[6-9]|ufff[ef])", re.IGNORECASE
 )
 # Suffixes that no folder is likely to have.
 OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
@@ -110,7 +110,7 @@ def save_chart(chart: Any, file: Path) -> None:
     """Write an Altair chart in the format of its name; pages work offline."""
     import vl_convert
 
-    spec = FORBIDDEN.sub(r"\1\\\\u\2", json.dumps(chart.to_dict(validate=False)))
+    spec = FORBIDDEN.sub(r"\1\\\\\2", json.dumps(chart.to_dict(validate=False)))
     match file.suffix.lower():
         case ".json":
             file.write_text(spec, encoding="utf-8")

@@ -95,7 +95,7 @@ REFUSED = [
     (["chart", "pie", "p.parquet", *BASE], "is not one of"),
     (["chart", "roc", "m.parquet"], "is drawn from predictions"),
     (["chart", "roc", "p.parquet", *BASE, "--out", "roc.doc"], "for example --out roc.html"),
-    (["chart", "winner_map", "p.parquet", *BASE], "--over 0.05 0.20"),
+    (["chart", "accsens_plane", "p.parquet", *BASE], "--over 0.05 0.20"),
     (["sql", "--table", "a.b.c.d", *BASE], "allowed are name, schema.name"),
     (["sql", "--table", "t", *BASE, "--dialect", "dbase"], "is not one of"),
 ]  # fmt: skip

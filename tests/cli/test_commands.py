@@ -132,7 +132,7 @@ def on_tables(asked, names=tuple(TABLES)):
          {"interpolation": "hull", "priors": [0.1, "observed"]}),
         (["--measure", "brier", "--measure", "auc"], {"measures": ["brier", "auc"]}),
         (["--measure", "auc", "--intervals", "--level", 0.9],
-         {"measures": ["auc"], "intervals": "logit", "level": 0.9}),
+         {"measures": ["auc"], "intervals": True, "level": 0.9}),
         ([*RANGE, "--grid", 3, "--prior", 0.1, "--measure", "auprec"],
          {"priors": [0.1, 0.05, 0.125, 0.2], "measures": ["auprec"]}),
     ],
@@ -170,7 +170,7 @@ def test_threshold(tmp_path, name, options, arguments):
 def test_a_number_in_use(tmp_path, name):
     table, roles = TABLES[name]
     result = run("threshold", table, roles, tmp_path, "--apply", 0.5, "--prior", 0.1)
-    asked = {"priors": [0.1], "intervals": "exact"}
+    asked = {"priors": [0.1], "intervals": True}
     assert_as_in_python(result, pr.apply_thresholds, table, 0.5, **roles, **asked)
 
 
@@ -307,10 +307,6 @@ def of_curves(draw):
     return lambda table: draw(pr.curve(table, **SCORES))
 
 
-def of_choice(draw):
-    return lambda table: draw(pr.choose(table, **SCORES, **OVER))
-
-
 LINE = pr.prior_grid(0.05, 0.2, 25, "log")["prior"].to_list()
 CHARTS = {
     "roc": ([], of_curves(pr.charts.roc)),
@@ -339,8 +335,6 @@ CHARTS = {
             pr.evaluate(it, **SCORES, **OVER, priors="observed", measures=["auc_range", "sens"])
         ),
     ),
-    "winner_map": (RANGE, of_choice(pr.charts.winner_map)),
-    "regret": (RANGE, of_choice(pr.charts.regret)),
     "pairs": (
         ["--measure", "auc"], lambda it: pr.charts.pairs(pr.compare(it, "auc", **SCORES)),
     ),
@@ -366,17 +360,15 @@ def test_a_chart_of_calibration(tmp_path):
     assert_same_document(drawn, expected.to_dict())
 
 
-@pytest.mark.parametrize("name", ["winner_map", "regret", "pairs", "auprec_by_prior"])
+@pytest.mark.parametrize("name", ["pairs", "auprec_by_prior"])
 def test_charts_of_stored_measures(tmp_path, name):
     measures = pr.evaluate(TABLE, **SCORES, priors=[0.05, 0.1, 0.2], **OVER)
     measures.write_parquet(tmp_path / "measures.parquet")
     ratio = {"test_train_ratio": 0.25}
-    of = {
-        "pairs": lambda: pr.compare(measures, **ratio), "auprec_by_prior": lambda: measures,
-    }.get(name, lambda: pr.choose(measures, **ratio))  # fmt: skip
+    table = pr.compare(measures, **ratio) if name == "pairs" else measures
     words = [name, tmp_path / "measures.parquet", *options_of(ratio, "chart"), "--out", "-"]
     drawn = json.loads(polaroc("chart", *words).stdout)
-    assert_same_document(drawn, getattr(pr.charts, name)(of()).to_dict())
+    assert_same_document(drawn, getattr(pr.charts, name)(table).to_dict())
 
 
 @pytest.mark.parametrize(
@@ -436,11 +428,7 @@ def test_there_are_few_commands_with_few_options():
 def test_defaults_are_those_of_the_function(name):
     parameters = signature(FUNCTIONS[name]).parameters
     for one in COMMANDS[name].params:
-        if (
-            one.name in parameters
-            and one.default is not None
-            and one.name not in ("nulls", "intervals")
-        ):
+        if one.name in parameters and one.default is not None and one.name != "nulls":
             assert one.default == parameters[one.name].default, one.name
 
 

@@ -92,7 +92,7 @@ def test_a_results_folder_is_one_table(results):
     assert_frame_equal(pl.DataFrame(compared["letters"], schema=letters.schema), letters)
     chosen = as_json("choose", results)
     assert chosen["answer"] == pr.choose(measures).answer
-    drawn = polaroc("chart", "winner_map", results, "--out", "-")
+    drawn = polaroc("chart", "auprec_by_prior", results, "--out", "-")
     assert drawn.exit_code == 0, drawn.output
 
 

@@ -20,8 +20,8 @@ from polaroc.predictions.cases import Cases
 WIDE_RANGE = (0.01, 0.5)
 LINE_PRIORS = 25
 Name = Literal[
-    "roc", "pr", "explorer", "auprec_by_prior", "winner_map", "regret", "pairs", "accsens_plane",
-    "operating_drift", "decision_curves", "cost_curves", "reliability",
+    "roc", "pr", "explorer", "auprec_by_prior", "pairs", "accsens_plane", "operating_drift",
+    "decision_curves", "cost_curves", "reliability",
 ]  # fmt: skip
 
 
@@ -57,11 +57,11 @@ def chart(
 ) -> None:
     """Draw one chart.
 
-    winner_map, regret, pairs, auprec_by_prior and accsens_plane may be drawn from measures that
-    `polaroc evaluate --out` wrote; the others need predictions.
+    pairs, auprec_by_prior and accsens_plane may be drawn from measures that `polaroc evaluate
+    --out` wrote; the others need predictions.
 
-    Example: polaroc chart winner_map 'predictions/*.parquet' --truth label --score p
-    --over 0.05 0.20 --out best.svg
+    Example: polaroc chart auprec_by_prior 'predictions/*.parquet' --truth label --score p
+    --over 0.05 0.20 --out areas.svg
     """
     where = Path(f"{name}.html") if out is None else out
     if str(where) != STDOUT:
@@ -91,8 +91,6 @@ def _tables(
     name: str, rows: Any, roles: dict[str, Any], priors: Any, asked: dict[str, Any]
 ) -> list[Any]:
     """The tables that a chart is drawn from."""
-    if name in ("winner_map", "regret"):
-        return [pr.choose(rows, **roles, **asked)]
     if name == "pairs":
         return [pr.compare(rows, **roles, **asked, **({"prior": priors[0]} if priors else {}))]
     lo, hi = asked.get("over", WIDE_RANGE)

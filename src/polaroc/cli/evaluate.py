@@ -152,7 +152,7 @@ def evaluate(
         interpolation=interpolation, memory=memory,
     )  # fmt: skip
     if intervals:
-        asked |= {"intervals": "logit", "level": level}
+        asked |= {"intervals": True, "level": level}
     drawn: Result | None = None
     if any(map(is_address, files)):
         with progress("measuring"):

@@ -137,7 +137,7 @@ def _judged(
     cases: Cases[pl.DataFrame], curves: pl.DataFrame, apply: str, priors: Any
 ) -> tuple[pl.DataFrame, tuple[float, float] | None]:
     """What thresholds of a file, or one number, do on these cases, and the range they are for."""
-    options = opt.given(priors=priors) | {"intervals": "exact"}
+    options = opt.given(priors=priors) | {"intervals": True}
     threshold = in_use(apply, "--apply")
     if isinstance(threshold, float):
         return pr.apply_thresholds(cases, threshold, **options), None

@@ -8,7 +8,7 @@ from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from polaroc.cli import app as polaroc
+from polaroc.cli.app import app as polaroc
 
 os.environ["TERMINAL_WIDTH"] = "80"
 

@@ -168,17 +168,6 @@ def test_positive_labels_of_every_type(tmp_path, labels, positive):
     assert json.loads(result.stdout)[0]["positives"] == TABLE["truth"].sum()
 
 
-def test_labels_that_count_as_negative_are_named_once(tmp_path):
-    file = tmp_path / "labels.csv"
-    file.write_text("truth,score\nyes,0.9\nno,0.2\nno,0.1\nYes,0.5\n")
-    said = "Note: 2 labels of the truth column 'truth' count as negative: 'Yes', 'no'."
-    for command in ("check", "evaluate"):
-        result = polaroc(command, file, *BASE, "--positive", "yes")
-        assert result.exit_code == 0, result.output
-        assert result.output.count(said) == 1
-        assert "count as" not in polaroc(command, file, *BASE, "--positive", "yes", "-q").output
-
-
 def test_means_say_how_many_they_lack(tmp_path):
     table = TABLE.with_columns(truth=pl.col("truth") & (pl.col("fold") != 1))
     table.write_parquet(tmp_path / "table.parquet")

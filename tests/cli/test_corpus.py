@@ -9,9 +9,6 @@ import fuzz
 import polars as pl
 import pytest
 from sizes import replicates
-from typer.testing import CliRunner
-
-from polaroc.cli.app import app
 
 RUN = [sys.executable, "-m", "polaroc"]
 BASE = fuzz.BASE
@@ -20,7 +17,6 @@ SECONDS = 300
 MEMORY = 4 * 2**30
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_kept_files_are_read_or_refused(tmp_path):
     # In a process of its own: what is kept there may once have ended one.
@@ -35,7 +31,6 @@ def test_kept_files_are_read_or_refused(tmp_path):
     assert set(fuzz.FOUND.glob("*")) == before
 
 
-@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", fuzz.SUFFIXES)
 def test_files_that_end_too_early(suffix):
@@ -62,36 +57,6 @@ def refused_or_read(file, *arguments):
     return run
 
 
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize(("suffix", "width"), [(".csv", 20_000), (".parquet", 3_000)])
-def test_very_many_columns(tmp_path, suffix, width):
-    wide = {f"column {i}": [i, i] for i in range(width)}
-    table = pl.DataFrame({"truth": [1, 0], "score": [0.9, 0.1], **wide})
-    file = tmp_path / f"wide{suffix}"
-    file.write_bytes(fuzz.written(table, suffix))
-    # A name that is not there: not all that are, one after the other.
-    run = refused_or_read(file, "--by", "colum 7")
-    assert run.returncode == 2
-    assert "'colum 7'" in run.stderr
-    assert len(run.stderr) < 2_000
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["x" * 100_000, "\n" * 5_000, "a\x00b"])
-def test_absurd_names_of_columns(tmp_path, name):
-    file = tmp_path / "p.parquet"
-    pl.DataFrame({"truth": [1, 0], "score": [0.9, 0.1], name: ["a", "b"]}).write_parquet(file)
-    keys = ["--by", name] if "\x00" not in name else []
-    assert refused_or_read(file, *keys).returncode == 0
-    # The message needs no limit on memory, nor a process of its own.
-    refused = CliRunner().invoke(app, ["evaluate", str(file), *BASE[:4], "--by", "none"])
-    assert refused.exit_code == 2
-    assert len(refused.stderr) < 2_000
-
-
-@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv.gz", ".parquet"])
 def test_pages_that_unpack_to_a_thousand_times_their_size(tmp_path, suffix):

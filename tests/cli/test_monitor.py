@@ -1,10 +1,7 @@
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import polars as pl
@@ -12,13 +9,10 @@ import pytest
 from agreement import assert_same_document
 from pages import Page
 from polars.testing import assert_frame_equal
-from sizes import replicates
 from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli.app import app
-from polaroc.thresholds.operating_points import POINTS
-from polaroc.thresholds.saved import SavedThresholds
 
 NAMES = ["--truth", "truth", "--score", "score", "--time", "day"]
 SET = [*NAMES, "--threshold", "1.8", "--over", "0.05", "0.2"]
@@ -162,16 +156,6 @@ def test_a_flipped_bit_of_a_state_is_refused(files):
     assert polaroc(files, 3, more=[*SET, "--state", str(state)]).exit_code == 1
 
 
-def test_a_state_without_a_digest_is_refused_with_a_hint(files):
-    state = files / "state.parquet"
-    polaroc(files, 1, more=[*SET, "--state", str(state)])
-    pl.read_parquet(state).write_parquet(state)
-    result = polaroc(files, 2, more=[*SET, "--state", str(state)])
-    assert result.exit_code == 2
-    assert "has no digest" in result.output
-    assert "Hint: give the file as `polaroc monitor --state` wrote it" in result.output
-
-
 def test_page_and_table_have_all_times_of_the_state(files):
     state, one, whole = (files / f"{name}.parquet" for name in ("state", "one", "whole"))
     pages = [files / "one.html", files / "whole.html"]
@@ -187,16 +171,6 @@ def test_page_and_table_have_all_times_of_the_state(files):
     assert "(2 times since 3)" in texts[0]
 
 
-def test_labels_of_an_earlier_day_stay(files):
-    state, out = files / "state.parquet", files / "out.parquet"
-    more = [*SET, "--state", str(state), "-o", str(out), "--force"]
-    polaroc(files, 1, more=[*more, "--labelled", str(files / "labels1.parquet")])
-    told = pl.read_parquet(out)
-    polaroc(files, 2, more=more)
-    assert told["quantity"].str.ends_with("_labelled").sum() == 4
-    assert_frame_equal(pl.read_parquet(out).filter(day=1), told)
-
-
 def test_results_go_to_a_table_and_labels_come_later(files):
     state, out = files / "state.parquet", files / "results.csv"
     assert polaroc(files, 1, 2, more=[*SET, "--state", str(state)]).exit_code == 0
@@ -210,20 +184,6 @@ def test_results_go_to_a_table_and_labels_come_later(files):
         "prior_labelled", "precision_labelled", "recall_labelled", "cost_labelled",
     ]  # fmt: skip
     assert "Written to" in result.output
-
-
-def test_json_has_the_warnings(files):
-    # Labels of alarms alone, and no range.
-    labels = files / "labels1.parquet"
-    pl.read_parquet(labels).filter(pl.col("score") > 1.8).write_parquet(labels)
-    more = [*NAMES, "--threshold", "1.8", "--labelled", str(labels)]
-    told = json.loads(polaroc(files, 1, 3, more=[*more, "--json"]).stdout)
-    assert any("labelled: " in line for line in told["warnings"])
-    assert any("(--over)" in line for line in told["warnings"])
-    calm = json.loads(polaroc(files, 1, more=[*NAMES, "--threshold", "1.8", "--json"]).stdout)
-    assert "(--over)" in calm["answer"]
-    text = " ".join(polaroc(files, 1, 3, more=more).output.split())
-    assert all(line in text for line in told["warnings"])
 
 
 def test_points_from_a_file(files):
@@ -251,70 +211,3 @@ def test_an_output_that_cannot_be_written_leaves_the_state_as_it_was(files):
     out.write_text("mine")
     assert polaroc(files, 2, more=[*SET, "--state", str(state), "--out", str(out)]).exit_code == 2
     assert (state.read_bytes(), out.read_text()) == (before, "mine")
-
-
-# Each day is watched, its results written, and then thresholds, of ever new generations.
-SCHEDULE = """
-import sys
-from dataclasses import replace
-from pathlib import Path
-from typer.testing import CliRunner
-from polaroc.cli.app import app
-from polaroc.thresholds.saved import SavedThresholds
-
-folder, first, last, *options = sys.argv[1:]
-folder = Path(folder)
-saved = folder / "threshold.json"
-for day in range(int(first), int(last) + 1):
-    words = ["monitor", folder / "reference.parquet", folder / f"day{day}.parquet", *options,
-             "--out", folder / f"watched{day}.parquet", "--force"]
-    result = CliRunner().invoke(app, list(map(str, words)))
-    assert result.exit_code in (0, 1), result.output
-    kept = SavedThresholds.read(saved)
-    points = [point | {"threshold": day} for point in kept.points]
-    replace(kept, points=points).write(saved, force=True)
-    print(day, flush=True)
-"""
-
-
-@pytest.mark.faults
-def test_a_killed_monitor_loses_nothing(tmp_path):
-    days, state, saved = replicates(20, 4), tmp_path / "state.parquet", tmp_path / "threshold.json"
-    reference = cases(0, 2_000, 0.1)
-    reference.write_parquet(tmp_path / "reference.parquet")
-    used = [cases(day, 100, 0.1, day=day).drop("truth") for day in range(1, days + 1)]
-    for day, rows in enumerate(used, 1):
-        rows.write_parquet(tmp_path / f"day{day}.parquet")
-    point = dict.fromkeys(POINTS) | {"threshold": 0, "positives": 1, "negatives": 1}
-    points = [point | {"region": region} for region in range(1_000)]
-    SavedThresholds(["region"], "score", None, None, {}, "", points).write(saved)
-    moments, done = random.Random(4), 0
-    kills = max(1, int(os.environ.get("POLAROC_KILLS", "2")) // 2)
-    for killed in range(kills + 1):
-        words = [tmp_path, done + 1, days, *SET, "--state", state]
-        process = subprocess.Popen(
-            [sys.executable, "-c", SCHEDULE, *map(str, words)], stdout=subprocess.PIPE, text=True
-        )
-        with process:
-            if killed < kills:
-                for line in process.stdout:
-                    done = int(line)
-                    # The next day is being watched.
-                    if done >= days * (killed + 1) // (kills + 2):
-                        break
-                time.sleep(moments.random() / 20)
-                process.send_signal(signal.SIGKILL)
-            done = max([done, *map(int, process.stdout)])
-        known = pl.read_parquet(state)["day"].to_list()
-        assert known in (list(range(1, done + 1)), list(range(1, done + 2)))
-        (generation,) = {point["threshold"] for point in SavedThresholds.read(saved).points}
-        assert generation in (done, done + 1)
-    assert done == days
-    whole = pr.monitor(
-        reference, pl.concat(used), truth="truth", score="score", time="day", points=1.8,
-        over=(0.05, 0.2),
-    )  # fmt: skip
-    assert_same_state(pl.read_parquet(state), whole.state)
-    for day in range(1, days + 1):
-        written = pl.read_parquet(tmp_path / f"watched{day}.parquet")
-        assert_frame_equal(written, whole.table.filter(pl.col("day") <= day))

@@ -131,16 +131,9 @@ def test_a_report_goes_to_the_standard_output(predictions):
     assert "Note: Found by name: model" in result.stderr
 
 
-def test_a_chart_goes_to_the_standard_output(predictions):
-    result = polaroc("chart", "roc", predictions, *BASE, "--out", "-")
-    assert result.exit_code == 0, result.output
-    assert "vega-lite" in json.loads(result.stdout)["$schema"]
-
-
 COMMANDS = [*get_command(app).commands]
 
 
-@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--json"], []])
 def test_no_colours_where_there_is_no_terminal(predictions, arguments):
@@ -167,7 +160,6 @@ def test_a_verdict_that_nobody_reads_keeps_its_code(predictions, unread):
     assert done.returncode == read.exit_code
 
 
-@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "offered"),
@@ -197,17 +189,6 @@ def test_json_tells_null_from_what_is_no_number(tmp_path):
         assert {row["k"] for row in rows} == {"NaN", "inf", "-inf", None, 0.5}
     assert {row["highest"] for row in rows} == {"inf"}
     assert float("inf") == float(rows[0]["highest"])
-
-
-@pytest.mark.parametrize("key", [b"ab", [1.5, float("nan")], {"a": 1}])
-def test_keys_of_every_type_are_json(tmp_path, key):
-    table = pl.DataFrame({"truth": [1, 0], "score": [0.9, 0.1], "k": pl.Series([key, key])})
-    table.write_parquet(tmp_path / "t.parquet")
-    asked = ["--truth", "truth", "--score", "score", "--by", "k", "--json"]
-    result = polaroc("evaluate", tmp_path / "t.parquet", *asked)
-    assert result.exit_code == 0, result.output
-    expected = {bytes: "ab", list: [1.5, "NaN"], dict: {"a": 1}}[type(key)]
-    assert json.loads(result.stdout)[0]["k"] == expected
 
 
 @pytest.mark.parametrize("suffix", ["", ".csv", ".anything"])

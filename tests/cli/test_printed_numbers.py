@@ -157,22 +157,6 @@ def test_thresholds_of_a_report_select_the_same_cases(tables):
     assert said["threshold"] == exact
 
 
-def thresholds_in(value):
-    if isinstance(value, dict):
-        yield from value.get("threshold", ()) if "tpr" in value else ()
-    for part in value.values() if isinstance(value, dict) else value:
-        if isinstance(part, dict | list):
-            yield from thresholds_in(part)
-
-
-@pytest.mark.parametrize("chart", [pr.charts.explorer, pr.charts.roc])
-def test_thresholds_of_tooltips_are_exact(tables, chart):
-    curves = pr.curve(tables[0], **COLUMNS)
-    shown = {one for one in thresholds_in(chart(curves).to_dict()) if one is not None}
-    assert len(shown) > 50
-    assert shown <= set(curves["threshold"])
-
-
 def test_small_measures_are_not_printed_as_zero(tables):
     measures = pr.evaluate(tables[1], priors=0.0002, measures=["auprec"], **COLUMNS)
     printed = run("evaluate", "test.parquet", *WORDS, "--prior", 0.0002, "--measure", "auprec")

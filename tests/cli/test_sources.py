@@ -1,8 +1,6 @@
 """What commands read: results folders, addresses, wide tables, and text of other formats."""
 
 import json
-import subprocess
-import sys
 
 import duckdb
 import polars as pl
@@ -127,35 +125,11 @@ def test_a_file_that_is_named_after_another_format_is_told_its_own(tmp_path, wri
     assert "Hint: rename it to 'table." in told
 
 
-def test_other_folders_of_several_formats_are_refused(tmp_path):
-    TABLE.write_csv(tmp_path / "predictions.csv")
-    TABLE.write_parquet(tmp_path / "predictions.parquet")
-    assert "may hold the same rows twice" in refused("check", tmp_path, *PREDICTIONS)
-
-
-@pytest.mark.parametrize("pattern", ["", "model=*", "model=*/*.parquet"])
-def test_models_in_folders_are_kept_apart(tmp_path, pattern):
-    for (model,), table in MODELS.items():
-        (tmp_path / f"model={model}").mkdir()
-        table.select("truth", "score").write_parquet(tmp_path / f"model={model}" / "x.parquet")
-    rows = as_json("evaluate", tmp_path / pattern, *PREDICTIONS, "--measure", "auc")
-    expected = pr.evaluate(TABLE.filter(fold=1), by="model", measures="auc", **COLUMNS)
-    assert [row["model"] for row in rows] == expected["model"].to_list()
-    assert [row["estimate"] for row in rows] == pytest.approx(expected["estimate"].to_list())
-
-
 def test_a_table_belongs_to_an_address(places):
     assert "--table is 'x'" in refused("evaluate", *places["file"], "--table", "x", *PREDICTIONS)
     assert "none is named" in refused("evaluate", places["table"][0], *PREDICTIONS)
     said = refused("evaluate", *places["table"], places["file"][0], *PREDICTIONS)
     assert "files or one address" in said
-
-
-def test_a_named_column_of_scores_is_one_model(places):
-    measured = as_json("evaluate", *places["wide file"], "--truth", "truth", "--score", "one=A")
-    assert {row["model"] for row in measured} == {"one"}
-    plain = as_json("evaluate", *places["wide file"], "--truth", "truth", "--score", "A")
-    assert "model" not in plain[0]
 
 
 @pytest.mark.parametrize(
@@ -178,19 +152,6 @@ def test_a_column_whose_name_has_an_equals_sign(tmp_path):
     assert "model" not in rows[0]
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("separator", [";", "|", "tab"])
-@pytest.mark.parametrize("decimal", [".", ","])
-def test_text_with_other_marks(tmp_path, separator, decimal):
-    table = TABLE.filter(pl.col("score") < 1).with_columns(pl.col("score").round(6))
-    file = tmp_path / "p.csv"
-    mark = "\t" if separator == "tab" else separator
-    table.write_csv(file, separator=mark, decimal_comma=decimal == ",")
-    asked = ["evaluate", file, *PREDICTIONS, "--sep", separator, "--decimal", decimal]
-    expected = pr.evaluate(table, by=["model", "fold"], **COLUMNS)
-    assert_frame_equal(pl.DataFrame(as_json(*asked), schema=expected.schema), expected)
-
-
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
@@ -208,58 +169,6 @@ def test_text_with_other_marks(tmp_path, separator, decimal):
 def test_other_marks_are_told_with_the_option(tmp_path, text, options, said):
     (tmp_path / "p.csv").write_text(text)
     assert said in refused("evaluate", tmp_path / "p.csv", *PREDICTIONS, *options)
-
-
-MISSING = {
-    "R": '"label","p"\n1,0.9\n0,NA\n1,0.5\nNA,0.1\n1,0.7\n0,0.6\n',
-    "NumPy": "label,p\n1.0,0.9\n0.0,nan\n1.0,0.5\nnan,0.1\n1.0,0.7\n0.0,0.6\n",
-    "pandas": "label,p\n1.0,0.9\n0.0,\n1.0,0.5\n,0.1\n1.0,0.7\n0.0,0.6\n",
-}
-
-
-@pytest.mark.parametrize("text", MISSING.values(), ids=MISSING)
-@pytest.mark.parametrize("positive", [[], ["--positive", 1]])
-def test_missing_values_as_other_programs_write_them(tmp_path, text, positive):
-    file = tmp_path / "p.csv"
-    file.write_text(text)
-    call = ["evaluate", file, "--truth", "label", "--score", "p", *positive, "--measure", "auc"]
-    assert "1 null score, 1 null truth" in refused(*call)
-    (row,) = as_json(*call, "--nulls", "drop")
-    # Of three positives two are above the one negative.
-    assert row["estimate"] == pytest.approx(2 / 3)
-    assert "dropped 1 null score, 1 null truth" in row["note"]
-
-
-def test_a_text_file_that_is_truncated_while_it_is_read_is_named(tmp_path):
-    file = tmp_path / "p.csv"
-    scores = pl.int_range(1_500_000, eager=True) / 1_500_000
-    pl.DataFrame({"score": scores}).with_columns(truth=pl.int_range(pl.len()) % 2).write_csv(file)
-    # Types are inferred for longer than the timer takes.
-    script = """
-import os, sys, threading
-import polars as pl
-from polaroc.__main__ import main
-file, infer = sys.argv[1], pl.LazyFrame.collect_schema
-size = os.path.getsize(file)
-def truncating(self):
-    threading.Timer(0.1, os.truncate, (file, size // 3)).start()
-    return infer(self)
-pl.LazyFrame.collect_schema = truncating
-sys.argv = ["polaroc", "evaluate", file, "--truth", "truth", "--score", "score"]
-main()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(file)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2, done.stderr
-    assert "changed while it was read" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_other_encodings_are_refused_in_plain_words(tmp_path):
-    (tmp_path / "p.csv").write_bytes("truth;score;größe\n1;0,9;1\n".encode("latin-1"))
-    asked = ["--sep", ";", "--decimal", ","]
-    assert "only UTF-8 is read" in refused("check", tmp_path / "p.csv", *PREDICTIONS, *asked)
 
 
 def test_labels_mean_the_same_in_all_commands(tmp_path):
@@ -291,11 +200,3 @@ def test_what_is_there_is_named_where_a_table_or_its_address_is_missing(places, 
     file = address.removeprefix("duckdb://")
     said = refused("evaluate", file, *PREDICTIONS)
     assert f"give its address and a table: duckdb://{file} --table NAME." in said
-
-
-@pytest.mark.parametrize(("other", "content"), [("x.py", "a = 1"), ("x.parquet", "PAR1 damaged")])
-def test_a_missing_file_is_named_whatever_the_others_are(tmp_path, monkeypatch, other, content):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / other).write_text(content)
-    said = refused("evaluate", "nope.csv", other, "--truth", "y", "--score", "p")
-    assert "no file matches 'nope.csv'" in said

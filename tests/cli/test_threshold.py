@@ -1,5 +1,4 @@
 import json
-from datetime import datetime
 
 import polars as pl
 import pytest
@@ -146,24 +145,6 @@ def test_over_a_range_the_precision_is_shown_at_both_ends(files):
         assert f"{at_end:.3f}" in shown
 
 
-@pytest.mark.parametrize("kind", [pl.Date, pl.Datetime("us"), pl.Int32, pl.Boolean])
-def test_keys_of_a_file_are_those_of_the_predictions(tmp_path, kind):
-    days = [datetime(2026, 3, 1), datetime(2026, 3, 2)] if kind.is_temporal() else [0, 1]
-    month = pl.Series("month", days).cast(kind)
-    for part, name in enumerate(("tuning", "test")):
-        half = TABLE.filter(pl.col("case") % 2 == part, model="A").drop("case", "model")
-        both = pl.concat([half.with_columns(month=month[at]) for at in (0, 1)])
-        both.cast({"month": kind}).write_parquet(tmp_path / f"{name}.parquet")
-    saved, keyed = tmp_path / "threshold.json", [*COLUMNS, "--model", "month"]
-    chosen = threshold(tmp_path / "tuning.parquet", *keyed, "--rule", "youden", "-o", saved)
-    assert chosen.exit_code == 0, chosen.output
-    judged = threshold(tmp_path / "test.parquet", *keyed, "--apply", saved, "--json")
-    assert judged.exit_code == 0, judged.output
-    (point, _) = json.loads(saved.read_text())["points"]
-    rows = json.loads(judged.stdout)
-    assert [row["threshold"] for row in rows] == [point["threshold"]] * 2
-
-
 def changed(**parts):
     return lambda document: document | parts
 
@@ -172,7 +153,6 @@ def of_point(**parts):
     return lambda document: document | {"points": [document["points"][0] | parts]}
 
 
-@pytest.mark.alike(8)
 @pytest.mark.parametrize(
     "change",
     [

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 TABLE = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.5, 0.25, 0.375]})
 WRITERS = {
@@ -33,7 +33,7 @@ def called(*words):
 def read(*words, keys=()):
     """The Brier loss and the numbers of cases of each key, of which another row changes one."""
     by = [word for key in keys for word in ("--by", key)]
-    none = [f"--no-{role}" for role in ("model", "fold") if role not in keys]
+    none = [word for role in ("model", "fold") if role not in keys for word in (f"--{role}", "")]
     found = called(*words, *by, *none, "--measure", "brier", "--prior", "observed")
     assert found.exit_code == 0, found.output
     columns = [*keys, "estimate", "positives", "negatives"]

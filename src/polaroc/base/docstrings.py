@@ -55,18 +55,6 @@ def filled(function: Callable[..., Any], *others: str | None) -> str:
     return "\n\n".join(_section(heading, parts[heading]) for heading in order) + "\n"
 
 
-def parameter_texts(text: str | None) -> dict[str, str]:
-    """What a docstring says of each parameter.
-
-    Examples
-    --------
-    >>> from polaroc import skew
-    >>> parameter_texts(skew.__doc__)
-    {'prior': 'Probability of a positive: a float in (0, 1), a numpy array or a Polars expression.'}
-    """
-    return {name: " ".join(words.split()) for name, words in _entries(_sections(text)).items()}
-
-
 def _sections(text: str | None) -> dict[str, str]:
     """The sections of a docstring by their headings; what comes first has none."""
     first, *others = HEADING.split(cleandoc(text or ""))

@@ -7,15 +7,13 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.columns import check_keys, within
-from polaroc.base.private_columns import COUNT, DIFFERS, LABEL, ROW_ERROR, ROWS, TRUTH, WEIGHT
+from polaroc.base.private_columns import COUNT, DIFFERS, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
 from polaroc.predictions.cases import Cases, check_folds
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import (
-    ONLY_LABELS,
     SCORE,
-    THE_TRUTH,
     error_counts,
     errors_in_words,
     label_extremes,
@@ -133,14 +131,6 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     if not isinstance(cases.table, pl.DataFrame):
         check_folds(cases, found)
     return found
-
-
-def label_notes(noted: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
-    """Sentences on the keys whose scores are labels, of a table with their `note`."""
-    kind = pl.col("note").str.extract(f"({THE_TRUTH}|{ONLY_LABELS})").alias(LABEL)
-    labelled = noted.select(*keys, kind).drop_nulls(LABEL).unique()
-    counts = labelled.group_by(LABEL).len().sort(LABEL).collect()
-    return [f"Note on {count} key(s): {note}." for note, count in counts.rows()]
 
 
 def _case_note(case: str | None) -> pl.Expr:

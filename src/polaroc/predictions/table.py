@@ -23,7 +23,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.base.text import joined_notes, listed_rows
+from polaroc.base.text import is_missing_text, joined_notes, listed_rows
 from polaroc.errors import Hint, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_cluster
 from polaroc.predictions.column_checks import check_columns
@@ -331,10 +331,14 @@ def _refuse_words(named: pl.LazyFrame, score: str) -> None:
     )
     too_large = number.is_infinite() & ~word.str.contains("(?i)inf")
     is_none = word.is_not_null() & (number.is_null() | too_large)
+    # A text such as "NA" is none either, and likely not what is wrong.
+    no_number = is_none & ~is_missing_text(word)
     found = named.select(
         *(
             value.alias(f"{name}_{i}")
-            for i, wrong in enumerate((is_none & (in_commas.is_null() | too_large), is_none))
+            for i, wrong in enumerate(
+                (no_number & (in_commas.is_null() | too_large), no_number, is_none)
+            )
             for name, value in (
                 ("word", word.filter(wrong).first()),
                 ("row", pl.arg_where(wrong).first()),
@@ -348,7 +352,7 @@ def _refuse_words(named: pl.LazyFrame, score: str) -> None:
             f"there are no rows, and {score} is String.",
             hint="an empty table needs a column of numbers, too.",
         )
-    first, row = pairs[:2] if pairs[0] is not None else pairs[2:]
+    first, row = next((pairs[i : i + 2] for i in (0, 2) if pairs[i] is not None), pairs[4:])
     if first is not None:
         raise InvalidPredictions(
             f"{score} is String, allowed are numbers up to 1.8e308; {quoted([first])} in row "

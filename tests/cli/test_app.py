@@ -176,6 +176,23 @@ def test_means_say_how_many_they_lack(tmp_path):
     assert "no positives" in result.output
 
 
+def test_a_measure_stands_under_its_prior_if_another_model_has_one_prior_less(tmp_path):
+    # Half of the cases of A are positive: at its observed prior it is measured once.
+    table = pl.DataFrame({
+        "model": ["A"] * 4 + ["B"] * 5, "truth": [1, 0, 1, 0, 1, 0, 0, 0, 1],
+        "score": [0.9, 0.8, 0.7, 0.2, 0.5, 0.6, 0.1, 0.2, 0.7],
+    })  # fmt: skip
+    table.write_parquet(tmp_path / "table.parquet")
+    shown = polaroc("evaluate", tmp_path / "table.parquet", *BASE, "--measure", "auprec").stdout
+    measures = pr.evaluate(table, truth="truth", score="score", measures="auprec")
+    at = {(model, round(prior, 9)): one for model, prior, one in
+          measures.select("model", "prior", "estimate").rows()}  # fmt: skip
+    for model, observed in (("A", 0.5), ("B", 0.4)):
+        (line,) = [line.split() for line in shown.splitlines() if line.startswith(f" {model} ")]
+        expected = [f"{at[model, prior]:.3f}" for prior in (observed, 0.5, 0.1, 0.01)]
+        assert line == [model, *expected]
+
+
 def test_many_keys_leave_a_chart_out_and_say_so(tmp_path):
     table = pl.DataFrame({"model": list(range(310)) * 2, "truth": [1] * 310 + [0] * 310})
     table.with_columns(score=pl.col("truth") * 1.0).write_parquet(tmp_path / "table.parquet")

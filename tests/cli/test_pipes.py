@@ -128,7 +128,7 @@ def test_a_report_goes_to_the_standard_output(predictions):
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("<!DOCTYPE html>")
     assert result.stdout.rstrip().endswith("</html>")
-    assert "Note: Found by name: model" in result.stderr
+    assert "Note: Used by name: model" in result.stderr
 
 
 COMMANDS = [*get_command(app).commands]

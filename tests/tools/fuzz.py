@@ -26,9 +26,9 @@ BATCH, HANGS = 60, 20
 MEMORY = 6 * 2**30
 BASE = ["--truth", "truth", "--score", "score", "--fold", ""]
 RANGE = ["--over", "0.1", "0.5"]
-# FILE is what is broken; WHOLE and USE are tables beside it, OUT is where the result goes.
+# FILE is what is broken; WHOLE and USE are tables beside it, OUT or MEASURES is the result.
 COMMANDS = (
-    ["evaluate", "FILE", *BASE, "--out", "OUT"],
+    ["evaluate", "FILE", *BASE, "--out", "MEASURES"],
     ["check", "FILE", *BASE],
     ["evaluate", "FILE", *BASE[:4], "--weight", "w", "--nulls", "drop", "--positive", "1"],
     ["compare", "FILE", "--measure", "auc", "--test-train-ratio", "0.25"],
@@ -43,7 +43,7 @@ COMMANDS = (
 APPLIED, STATE = 7, 9
 # What a command leaves in its folder when it has done its work.
 WRITTEN = {
-    "evaluate": [".polaroc", "measures.csv", "measures.parquet", "out"],
+    "evaluate": ["out.csv"],
     "threshold": ["out"],
 }
 # A verdict is no failure: worse, undecided, an alarm, nothing that can be promised.
@@ -65,6 +65,7 @@ def examine(data: bytes, folder: Path) -> str | None:
     place.mkdir(exist_ok=True)
     names = {
         "FILE": place / f"p{suffix}", "OUT": place / "out",
+        "MEASURES": place / "out.csv",
         "WHOLE": folder / "whole.parquet", "USE": folder / "use.parquet",
     }  # fmt: skip
     if not names["WHOLE"].exists():
@@ -84,7 +85,8 @@ def examine(data: bytes, folder: Path) -> str | None:
         return f"exit code {result.exit_code}"
     if not all(letter.isprintable() or letter == "\n" for letter in result.output):
         return f"not printable: {result.output[:300]!r}"
-    whole = WRITTEN.get(command[0], []) if "OUT" in COMMANDS[way] and result.exit_code == 0 else []
+    is_written = {"OUT", "MEASURES"} & set(COMMANDS[way]) and result.exit_code == 0
+    whole = WRITTEN[command[0]] if is_written else []
     if left != whole:
         return f"left behind: {left}"
     return None

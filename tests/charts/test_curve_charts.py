@@ -1,26 +1,199 @@
+"""ROC, precision-recall and explorer charts follow their curves."""
+
+import json
+
 import numpy as np
 import polars as pl
 import pytest
-from drawing import HALF_A_PIXEL, curves, distance_to_line, drawn, predictions, records, svg
+from drawing import curves, distance_to_line, drawn, predictions, records, svg
+from hypothesis import given
+from hypothesis import strategies as st
 
 import polaroc as pr
-from polaroc.charts.theme import COLOURS, DASHES
+from polaroc import rates
+
+# Of the width and height of a panel: less than a pixel.
+TOLERANCE = 0.5 / 800
+MOST_POINTS = 2_500
 
 
-def folded(rows: int = 600, seed: int = 0) -> pl.DataFrame:
-    table = predictions(rows, keys=3, decimals=1, seed=seed)
-    table = table.with_columns(fold=pl.int_range(pl.len()) % 4)
+def few(hits: int, misses: int, seed: int = 0) -> pl.DataFrame:
+    """A curve of long segments, some of them level or upright."""
+    rng = np.random.default_rng(seed)
+    truth = [1] * hits + [0] * misses
+    score = rng.integers(0, 6, hits + misses) + np.array(truth) * rng.integers(0, 3)
+    return pr.curve(pl.DataFrame({"truth": truth, "score": score}), truth="truth", score="score")
+
+
+CURVES = {
+    "ties": lambda: curves(predictions(2_000, decimals=1), model=None),
+    "steps": lambda: curves(predictions(2_000), model=None),
+    "many": lambda: curves(predictions(100_000), model=None),
+    "best first": lambda: few(4, 100_000),
+    "nearly perfect": lambda: pr.curve(
+        pl.DataFrame(
+            {"truth": [1, 0, 1, 0], "score": [2, 2, 1, 0], "weight": [1e-7, 1e-7, 1.0, 1.0]}
+        ),
+        truth="truth", score="score", weight="weight",
+    ),
+    "long segments": lambda: few(9, 30),
+}  # fmt: skip
+slow = [pytest.param(name, marks=pytest.mark.slow) for name in ("many", "best first")]
+BY_NAME = pytest.mark.parametrize(
+    "name", ["ties", "steps", "nearly perfect", "long segments", *slow]
+)
+
+
+def along(curve: pl.DataFrame, per_segment: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """Points on the segments between those of the curve, where both rates are straight."""
+    f, t = curve["fpr"].to_numpy(), curve["tpr"].to_numpy()
+    segments = np.arange(curve.height - 1)
+    if segments.size > 200:
+        others = np.random.default_rng(1).choice(segments, 100, replace=False)
+        segments = np.sort(np.concatenate([segments[:100], others]))
+    share = np.linspace(0, 1, per_segment)[1:, None]
+    f, t = (
+        (axis[segments] + share * (axis[segments + 1] - axis[segments])).ravel() for axis in (f, t)
+    )
+    return f, t
+
+
+@BY_NAME
+def test_roc_lines_are_near_the_curve(name):
+    curve = CURVES[name]()
+    (record,) = records(pr.charts.roc(curve))
+    assert distance_to_line(np.column_stack(along(curve)), drawn(record)).max() <= TOLERANCE
+    assert len(record["x"]) <= MOST_POINTS
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.01])
+@BY_NAME
+def test_precision_recall_lines_are_near_the_curve(name, prior):
+    curve = CURVES[name]()
+    (record,) = records(pr.charts.pr(curve.pipe(pr.surface, prior)))
+    f, t = along(curve)
+    exact = np.column_stack([t, rates.precision(t, f, pr.skew(prior))])[t + f > 0]
+    assert distance_to_line(exact, drawn(record)).max() <= TOLERANCE
+    assert len(record["x"]) <= MOST_POINTS
+
+
+@pytest.mark.parametrize("prior", [0.001, 0.37])
+@BY_NAME
+def test_lines_of_the_explorer_are_near_the_curve_at_every_prior(name, prior):
+    curve = CURVES[name]()
+    (record,) = pr.charts.explorer(curve, over=(0.001, 0.999)).to_dict()["data"]["values"]
+    f, t, skew = np.array(record["fpr"]), np.array(record["tpr"]), pr.skew(prior)
+    at_start = rates.precision(record["first_tpr"], record["first_fpr"], skew)
+    shown = np.where(t + f > 0, t / np.maximum(t + skew * f, 1e-300), at_start)
+    of_f, of_t = along(curve)
+    exact = np.column_stack([of_t, rates.precision(of_t, of_f, skew)])[of_t + of_f > 0]
+    assert distance_to_line(exact, np.column_stack([t, shown])).max() <= TOLERANCE
+    of_roc = np.column_stack([of_f, of_t])
+    assert distance_to_line(of_roc, np.column_stack([f, t])).max() <= TOLERANCE
+    assert len(record["at"]) <= MOST_POINTS
+
+
+@given(st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.sampled_from([0.5, 0.1, 0.01]))
+def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior):
+    called = [int(tpr * 1000), 1000 - int(tpr * 1000), int(fpr * 1000), 1000 - int(fpr * 1000)]
+    table = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [1, 0, 1, 0], "n": called})
+    curve = pr.curve(table, truth="truth", score="score", count="n")
+    (record,) = records(pr.charts.pr(curve.pipe(pr.surface, prior)))
+    f, t = along(curve, 200)
+    exact = np.column_stack([t, rates.precision(t, f, (1 - prior) / prior)])[t + f > 0]
+    assert distance_to_line(exact, drawn(record)).max() <= TOLERANCE
+
+
+@pytest.mark.slow
+def test_of_many_curves_no_point_is_far_from_its_line_and_altair_takes_all():
+    curve = curves(predictions(60_000, keys=60))
+    found = records(pr.charts.roc(curve))
+    assert 60 <= len(found) < 5_000
+    for record, one in zip(found, curve.partition_by("model", maintain_order=True), strict=True):
+        points = one.select("fpr", "tpr").to_numpy()
+        assert distance_to_line(points, drawn(record)).max() <= 2 * TOLERANCE
+
+
+def test_row_order_does_not_matter():
+    curve = curves(predictions(2_000, keys=3))
+    shuffled = curve.sample(fraction=1, shuffle=True, seed=1)
+    assert records(pr.charts.roc(curve)) == records(pr.charts.roc(shuffled))
+
+
+def test_panels_are_the_priors():
+    surface = curves(predictions(500)).pipe(pr.surface, [0.01, 0.5, 0.1])
+    spec = pr.charts.pr(surface).to_dict()
+    assert spec["facet"]["sort"] == ["50 % positives", "10 % positives", "1 % positives"]
+    assert {record["chance"] for record in records(pr.charts.pr(surface))} == {0.5, 0.1, 0.01}
+    own = curves(predictions(900, keys=9)).pipe(pr.surface, ["observed", 0.1])
+    found = records(pr.charts.pr(own))
+    assert {record["panel"] for record in found} == {"share as observed", "10 % positives"}
+    assert len(found) == 18
+
+
+def test_further_rates_of_a_surface_are_no_keys():
+    curve = curves(predictions(500))
+    plain = records(pr.charts.pr(curve.pipe(pr.surface, 0.1)))
+    for more in (["precision", "accuracy"], {"precision": rates.precision, "f2": rates.lift}):
+        assert records(pr.charts.pr(curve.pipe(pr.surface, 0.1, rates=more))) == plain
+
+
+@pytest.mark.parametrize("truth", [[1, 1], [0, 0]])
+def test_a_curve_of_one_class_has_no_line_and_does_not_count(truth):
+    table = pl.DataFrame({"truth": truth, "score": [0.1, 0.2]})
+    curve = pr.curve(table, truth="truth", score="score")
+    assert records(pr.charts.roc(curve)) == []
+    assert records(pr.charts.pr(curve.pipe(pr.surface, 0.1))) == []
+    assert pr.charts.explorer(curve).to_dict()["data"]["values"] == []
+    # 300 curves are drawn at most.
+    both = pl.DataFrame({"truth": [1, 0] * 300, "model": np.repeat(np.arange(300), 2)})
+    lacking = pl.DataFrame({"truth": truth, "model": [-1, -1]})
+    every = pl.concat([both, lacking]).with_columns(score=pl.int_range(pl.len()) * 1.0)
+    assert len(records(pr.charts.roc(curves(every)))) == 300
+
+
+@pytest.mark.parametrize("key", ["step", "panel", "x", "auc"])
+def test_keys_of_any_name_are_drawn(key):
+    plain = curves(predictions(300, keys=2))
+    curve = plain.rename({"model": key})
+    assert records(pr.charts.roc(curve)) == records(pr.charts.roc(plain))
+    surface = curve.pipe(pr.surface, 0.1)
+    assert records(pr.charts.pr(surface)) == records(pr.charts.pr(plain.pipe(pr.surface, 0.1)))
+    assert len(records(pr.charts.auprec_by_prior(curve.pipe(pr.auprec, [0.5, 0.1])))) == 2
+
+
+def test_long_names_are_not_cut():
+    names = [f"a rather long name of a model, number {i}" for i in range(5)]
+    table = predictions(300, keys=5)
+    table = table.with_columns(pl.col("model").replace_strict(dict(enumerate(names))))
+    picture = svg(pr.charts.explorer(curves(table)))
+    assert all(f">{name}</text>" in picture for name in names)
+
+
+# Bands, hulls and achievable curves.
+
+
+def folded() -> pl.DataFrame:
+    table = predictions(600, keys=3, decimals=1).with_columns(fold=pl.int_range(pl.len()) % 4)
     return curves(table, fold="fold")
 
 
 def test_bands_of_roc_are_those_of_the_table():
-    means = pr.mean_curve(folded())
-    chart = pr.charts.roc(folded(), band="fold")
-    found = [record for record in records(chart) if "lower" in record][:3]
-    for record, (_, mine) in zip(found, means.group_by("model", maintain_order=True), strict=True):
-        for name, column in (("x", "fpr"), ("y", "tpr"), ("lower", "lower"), ("upper", "upper")):
-            np.testing.assert_allclose(record[name], mine[column], atol=5.1e-5)
-    assert chart.to_dict()["title"]["subtitle"] == "mean of 4 curves ± 1 SD"
+    for means, band in (
+        (pr.mean_curve(folded()), "fold"),
+        (pr.mean_curve(folded(), interval="t", test_train_ratio=0.25), ...),
+    ):
+        chart = pr.charts.roc(folded(), band=means.lazy() if band is ... else band)
+        found = [record for record in records(chart) if "lower" in record][:3]
+        parts = means.partition_by("model", maintain_order=True)
+        for record, mine in zip(found, parts, strict=True):
+            for name, column in {
+                "x": "fpr",
+                "y": "tpr",
+                "lower": "lower",
+                "upper": "upper",
+            }.items():
+                np.testing.assert_allclose(record[name], mine[column], atol=5.1e-5)
 
 
 def test_bands_of_precision_recall_are_those_of_the_table():
@@ -29,7 +202,6 @@ def test_bands_of_precision_recall_are_those_of_the_table():
     found = [
         record for record in records(pr.charts.pr(surface, band=["fold"])) if "lower" in record
     ]
-    assert len(found) == 6
     parts = means.partition_by("model", "prior", maintain_order=True)
     for record, mine in zip(found, parts, strict=True):
         assert record["panel"] == f"{100 * mine['prior'][0]:.3g} % positives"
@@ -37,162 +209,87 @@ def test_bands_of_precision_recall_are_those_of_the_table():
             np.testing.assert_allclose(record[name], mine[column], atol=5.1e-5)
 
 
-def test_other_bands_come_as_a_table():
-    means = pr.mean_curve(folded(), interval="t", test_train_ratio=0.25)
-    chart = pr.charts.roc(folded(), band=means.lazy())
-    said = (
-        "mean of 4 curves with its pointwise 95 % t-interval, corrected for shared training cases"
-    )
-    assert chart.to_dict()["title"]["subtitle"] == said
-    surface = folded().pipe(pr.surface, 0.1)
-    chart = pr.charts.pr(surface, band=pr.mean_curve(surface, interval="t"))
-    assert "pointwise 95 % t-interval" in chart.to_dict()["title"]["subtitle"]
-
-
 def test_single_curves_have_no_band():
-    curve = folded().filter(fold=0)
-    assert "NaN" not in svg(pr.charts.roc(curve, band="fold"))
+    assert "NaN" not in svg(pr.charts.roc(folded().filter(fold=0), band="fold"))
 
 
-def test_bands_over_what_is_not_shared_are_refused():
-    with pytest.raises(pr.errors.InvalidArgument, match=r"same priors(?s:.*)Hint:"):
-        pr.charts.pr(folded().pipe(pr.surface, "observed"), band="fold")
-    with pytest.raises(pr.errors.InvalidArgument, match=r"fold is 'day'(?s:.*)Hint:"):
-        pr.charts.roc(folded(), band="day")
-
-
-def test_hull_is_drawn_over_its_curve():
+def test_hulls_and_achievable_curves_are_drawn_over_their_curves():
     curve = curves(predictions(400, keys=2, decimals=1))
     hull = pr.hull(curve)
-    chart = pr.charts.roc(curve, hull=hull)
-    found = records(chart)
+    found = records(pr.charts.roc(curve, hull=hull))
     assert len(found) == 4
-    for record, mine in zip(
-        found[2:], hull.partition_by("model", maintain_order=True), strict=True
-    ):
+    parts = hull.partition_by("model", maintain_order=True)
+    for record, mine in zip(found[2:], parts, strict=True):
         points = mine.select("fpr", "tpr").to_numpy()
-        assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL
-    assert chart.to_dict()["title"]["subtitle"] == "dashed: convex hull"
-
-
-def test_achievable_curves_are_in_the_panel_of_their_prior():
-    curve = curves(predictions(400, keys=2, decimals=1))
+        assert distance_to_line(points, drawn(record)).max() <= TOLERANCE
     best = pr.achievable(curve, [0.5, 0.1])
     chart = pr.charts.pr(curve.pipe(pr.surface, [0.5, 0.1, 0.01]), achievable=best)
-    found = [record for record in records(chart) if record["kind"] == "overlay"]
-    for record in found:
-        mine = best.filter(
-            pl.col("prior") == record["prior"], pl.col("model") == int(record["series"])
-        )
+    overlays = [record for record in records(chart) if record["kind"] == "overlay"]
+    for record in overlays:
+        mine = best.filter(prior=record["prior"], model=int(record["series"]))
         points = mine.select("tpr", "precision").to_numpy()
-        assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL
-    assert (
-        sorted(record["panel"] for record in found)
-        == ["10 % positives"] * 2 + ["50 % positives"] * 2
+        assert distance_to_line(points, drawn(record)).max() <= TOLERANCE
+    panels = sorted(record["panel"] for record in overlays)
+    assert panels == ["10 % positives"] * 2 + ["50 % positives"] * 2
+
+
+# What a pointer is told.
+
+
+@pytest.mark.parametrize("priors", [None, [0.1, 0.5]])
+def test_what_is_told_are_rows_of_the_curve_along_all_of_the_line(priors):
+    curve = curves(predictions(3_000, keys=2, decimals=5))
+    chart = pr.charts.roc(curve) if priors is None else pr.charts.pr(curve.pipe(pr.surface, priors))
+    found = records(chart, ("threshold",))
+    keys = [(record["line"], record.get("prior")) for record in found]
+    assert keys == [(model, prior) for model in "01" for prior in priors or [None]]
+    for record in found:
+        rows = curve.filter(model=int(record["line"])).to_dicts()[1:]
+        given = {f"{row['threshold']:.6g}": row for row in rows}
+        rows = pl.DataFrame([given[f"{at:.6g}"] for at in record["threshold"]])
+        for rate in ("tpr", "fpr"):
+            assert record[rate] == pytest.approx(rows[rate].to_list(), rel=1e-3)
+        if record.get("prior"):
+            exact = rates.precision(rows["tpr"], rows["fpr"], pr.skew(record["prior"]))
+            assert record["precision"] == pytest.approx(exact.to_list(), rel=1e-3)
+        else:
+            # A curve from corner to corner is at most 2 long, and about 60 points are told of.
+            steps = np.hypot(np.diff(record["fpr"]), np.diff(record["tpr"]))
+            assert steps.max() <= 0.05
+
+
+def test_many_curves_are_told_of_in_little_space():
+    found = records(pr.charts.roc(curves(predictions(6_000, keys=60))), ("threshold",))
+    assert len(found) == 60
+    assert all(record["threshold"] for record in found)
+    assert len(json.dumps(found)) <= 60_000
+
+
+@pytest.mark.parametrize("name", ["steps", "ties", "long segments"])
+def test_thresholds_of_the_explorer_are_those_of_the_curve_or_none(name):
+    curve = CURVES[name]()
+    (record,) = pr.charts.explorer(curve).to_dict()["data"]["values"]
+    given = {row["threshold"]: (row["fpr"], row["tpr"]) for row in curve.to_dicts()}
+    told = np.array(
+        [
+            (fpr, tpr)
+            for threshold, fpr, tpr in zip(
+                record["threshold"], record["fpr"], record["tpr"], strict=True
+            )
+            if threshold is not None and (fpr, tpr) == pytest.approx(given[threshold], rel=1e-4)
+        ]
     )
+    assert len(told) == sum(threshold is not None for threshold in record["threshold"])
+    # There is a point to look up wherever the curve has one.
+    rows = curve.drop_nulls("threshold").select("fpr", "tpr").to_numpy()
+    apart = np.abs(rows[:, None, :] - told[None, :, :]).max(axis=2).min(axis=1)
+    assert apart.max() <= 1 / 50
 
 
-def test_achievable_curves_without_a_panel_are_refused():
-    curve = curves(predictions(200))
-    with pytest.raises(pr.errors.InvalidArgument, match=r"20 % positives; the panels(?s:.*)Hint:"):
-        pr.charts.pr(curve.pipe(pr.surface, 0.1), achievable=pr.achievable(curve, 0.2))
-    with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
-        pr.charts.pr(curve.pipe(pr.surface, 0.1), achievable=curve)
-
-
-def scales(part: object) -> list[dict]:
-    """The colours and dashes of all layers of a chart."""
-    if isinstance(part, list):
-        return [found for inner in part for found in scales(inner)]
-    if not isinstance(part, dict):
-        return []
-    channels = {name: part.get(name) for name in ("color", "strokeDash")}
-    own = [
-        {name: dict(zip(channel["scale"]["domain"], channel["scale"]["range"], strict=True))}
-        for name, channel in channels.items()
-        if isinstance(channel, dict) and "scale" in channel
-    ]
-    return own + [found for inner in part.values() for found in scales(inner)]
-
-
-def named(curve: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    return curve.with_columns(pl.col("model").replace_strict(dict(enumerate(names))))
-
-
-CHARTS = {
-    "roc": pr.charts.roc,
-    "pr": lambda curve, **options: pr.charts.pr(curve.pipe(pr.surface, 0.1), **options),
-    "explorer": pr.charts.explorer,
-}
-
-
-@pytest.mark.alike
-@pytest.mark.parametrize("chart", CHARTS)
-def test_a_model_has_one_colour_in_charts_of_different_models(chart):
-    names = ["C", "A", "B"]
-    table = named(predictions(300, keys=3), names)
-    palette = dict(zip("ABC", COLOURS, strict=False))
-    for some in (["A", "B", "C"], ["B", "C"], ["C"]):
-        made = CHARTS[chart](curves(table.filter(pl.col("model").is_in(some))), colours=palette)
-        found = scales(made.to_dict())
-        assert found
-        assert all(scale == {"color": {name: palette[name] for name in some}} for scale in found)
-
-
-def test_many_models_are_told_apart_by_colour_and_dash():
-    models = range(20)
-    palette = {str(model): COLOURS[model % len(COLOURS)] for model in models}
-    table = predictions(2_000, keys=20)
-    found = scales(pr.charts.roc(curves(table), colours=palette).to_dict())
-    looks = {name: [] for name in map(str, models)}
-    for scale in found[:2]:
-        for values in scale.values():
-            for name, value in values.items():
-                looks[name].append(tuple(value) if isinstance(value, list) else value)
-    assert len(set(map(tuple, looks.values()))) == 20
-    # Also where only some are drawn: the same dash.
-    some = scales(pr.charts.roc(curves(table.filter(model=17)), colours=palette).to_dict())
-    assert {"strokeDash": {"17": list(DASHES[2])}} in some
-
-
-def test_models_without_a_colour_are_refused():
-    with pytest.raises(pr.errors.InvalidArgument, match=r"none for '2'(?s:.*)Hint:.*colour"):
-        pr.charts.roc(curves(predictions(300, keys=3)), colours={"0": "red", "1": "blue"})
-
-
-DRAWN_FROM_CURVES = {
-    "roc": lambda many: pr.charts.roc(many),
-    "pr": lambda many: pr.charts.pr(many),
-    "surface": lambda many: pr.charts.pr(many.pipe(pr.surface, [0.1, 0.5])),
-    "explorer": lambda many: pr.charts.explorer(many),
-}
-
-
-def with_both(table: pl.DataFrame) -> int:
-    return table.group_by("model").agg(both=pl.col("truth").n_unique() == 2)["both"].sum()
-
-
-@pytest.mark.parametrize("name", DRAWN_FROM_CURVES)
-@pytest.mark.parametrize("lazy", [False, True])
-def test_more_curves_than_are_drawn_are_refused_before_their_points_are(monkeypatch, name, lazy):
-    table = predictions(8_000, keys=400)
-    many, count = curves(table), with_both(table)
-    count *= 2 if name == "surface" else 1
-
-    def thinner(*_args, **_options):
-        raise AssertionError("points were taken from curves that are not drawn")
-
-    for module in ("lines", "precision_recall", "prior_slider"):
-        monkeypatch.setattr(f"polaroc.charts.{module}.straightened", thinner)
-    if not lazy:
-        monkeypatch.setattr(pl, "collect_all", thinner)
-    with pytest.raises(pr.errors.InvalidArgument, match=rf"there are {count} curves(?s:.*)Hint:"):
-        DRAWN_FROM_CURVES[name](many.lazy() if lazy else many)
-
-
-def test_curves_that_lack_a_class_do_not_count():
-    table = predictions(3_000, keys=300)
-    lacking = pl.DataFrame({"model": [-1], "truth": [False], "score": [0.5]}, schema=table.schema)
-    every = pl.concat([table, lacking])
-    assert with_both(every) < 301
-    assert len(records(pr.charts.roc(curves(every)))) == with_both(every)
+def test_infinite_scores_are_told():
+    table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [np.inf, 1.0, 0.0, -np.inf]})
+    curve = curves(table, model=None)
+    (record,) = records(pr.charts.roc(curve), ("threshold",))
+    assert record["threshold"] == ["∞", 1.0, 0.0, "−∞"]
+    (record,) = pr.charts.explorer(curve).to_dict()["data"]["values"]
+    assert (record["threshold"][1], record["threshold"][-1]) == ("∞", "−∞")

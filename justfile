@@ -14,7 +14,7 @@ test *ARGS:
 
 # The tests that take no server, browser, fault or long calculation: for every save.
 quick *ARGS:
-    pytest -q -m "not slow and not engine and not browser and not faults" {{ARGS}}
+    pytest -q -m "not slow and not engine and not faults" {{ARGS}}
 
 # The lines of the package that the test suite runs.
 coverage *ARGS:

@@ -117,8 +117,8 @@ def pytest_collection_modifyitems(config, items):
         leave_out(set(repeated(items, set(PASSED.read_text().splitlines()))), config, items)
     order = {}
     for item in items:
-        for name in {"engine", "browser"}.intersection(getattr(item, "fixturenames", ())):
-            item.add_marker(name)
+        if {"engine", "browser"}.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("engine")
         group = group_of(item.nodeid)
         order[item] = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
     items.sort(key=order.__getitem__)

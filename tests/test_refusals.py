@@ -45,7 +45,7 @@ NAMES = {
     "unseen": pr.warehouse.unseen("cases", ["truth", "score"]),
     "page": {"over": (0.05, 0.2), "path": "page.html"},
     "watched": pr.monitor(ONE, ONE.select("score", day=1), points=0.5, time="day", **OF_ONE),
-    "many": pr.curve(
+    "of_400": pr.curve(
         pl.DataFrame({"model": [*range(400)] * 2, "truth": [1] * 400 + [0] * 400}),
         truth="truth", score=pl.col("model") * 1.0, model="model",
     ),
@@ -911,8 +911,8 @@ REFUSALS = [
     ("pr.charts.roc(curve, title=3)", InvalidArgument, "title is 3"),
     ("pr.charts.roc(curve, colours=['red'])", InvalidArgument, "colours is ['red']"),
     ("pr.charts.roc(curve, colours={'A': 'red'})", InvalidArgument, "colours has none for 'B'"),
-    ("pr.charts.roc(many)", InvalidArgument, "there are 400 curves to draw"),
-    ("pr.charts.explorer(many)", InvalidArgument, "there are 400 curves to explore"),
+    ("pr.charts.roc(of_400)", InvalidArgument, "there are 400 curves to draw"),
+    ("pr.charts.explorer(of_400)", InvalidArgument, "there are 400 curves to explore"),
     ("pr.charts.explorer(curve, over=0.1)", InvalidArgument, "over is 0.1"),
     ("pr.charts.explorer(curve, prior='0.1')", InvalidArgument, "prior is '0.1'"),
     (

@@ -5,12 +5,11 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from drawing import curves, distance_to_line, drawn, predictions, records, svg
+from drawing import curves, distance_to_line, drawn, precision, predictions, records, svg
 from hypothesis import given
 from hypothesis import strategies as st
 
 import polaroc as pr
-from polaroc import rates
 
 # Of the width and height of a panel: less than a pixel.
 TOLERANCE = 0.5 / 800
@@ -72,7 +71,8 @@ def test_precision_recall_lines_are_near_the_curve(name, prior):
     curve = CURVES[name]()
     (record,) = records(pr.charts.pr(curve.pipe(pr.surface, prior)))
     f, t = along(curve)
-    exact = np.column_stack([t, rates.precision(t, f, pr.skew(prior))])[t + f > 0]
+    f, t = f[t + f > 0], t[t + f > 0]
+    exact = np.column_stack([t, precision(t, f, prior)])
     assert distance_to_line(exact, drawn(record)).max() <= TOLERANCE
     assert len(record["x"]) <= MOST_POINTS
 
@@ -82,13 +82,18 @@ def test_precision_recall_lines_are_near_the_curve(name, prior):
 def test_lines_of_the_explorer_are_near_the_curve_at_every_prior(name, prior):
     curve = CURVES[name]()
     (record,) = pr.charts.explorer(curve, over=(0.001, 0.999)).to_dict()["data"]["values"]
-    f, t, skew = np.array(record["fpr"]), np.array(record["tpr"]), pr.skew(prior)
-    at_start = rates.precision(record["first_tpr"], record["first_fpr"], skew)
-    shown = np.where(t + f > 0, t / np.maximum(t + skew * f, 1e-300), at_start)
+    f, t = np.array(record["fpr"]), np.array(record["tpr"])
+    # The limit at the corner, where no case is called positive.
+    at_corner = t + f == 0
+    shown = precision(
+        np.where(at_corner, record["first_tpr"], t),
+        np.where(at_corner, record["first_fpr"], f), prior,
+    )  # fmt: skip
     of_f, of_t = along(curve)
-    exact = np.column_stack([of_t, rates.precision(of_t, of_f, skew)])[of_t + of_f > 0]
-    assert distance_to_line(exact, np.column_stack([t, shown])).max() <= TOLERANCE
     of_roc = np.column_stack([of_f, of_t])
+    of_f, of_t = of_f[of_t + of_f > 0], of_t[of_t + of_f > 0]
+    exact = np.column_stack([of_t, precision(of_t, of_f, prior)])
+    assert distance_to_line(exact, np.column_stack([t, shown])).max() <= TOLERANCE
     assert distance_to_line(of_roc, np.column_stack([f, t])).max() <= TOLERANCE
     assert len(record["at"]) <= MOST_POINTS
 
@@ -100,7 +105,8 @@ def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior)
     curve = pr.curve(table, truth="truth", score="score", count="n")
     (record,) = records(pr.charts.pr(curve.pipe(pr.surface, prior)))
     f, t = along(curve, 200)
-    exact = np.column_stack([t, rates.precision(t, f, (1 - prior) / prior)])[t + f > 0]
+    f, t = f[t + f > 0], t[t + f > 0]
+    exact = np.column_stack([t, precision(t, f, prior)])
     assert distance_to_line(exact, drawn(record)).max() <= TOLERANCE
 
 
@@ -134,7 +140,8 @@ def test_panels_are_the_priors():
 def test_further_rates_of_a_surface_are_no_keys():
     curve = curves(predictions(500))
     plain = records(pr.charts.pr(curve.pipe(pr.surface, 0.1)))
-    for more in (["precision", "accuracy"], {"precision": rates.precision, "f2": rates.lift}):
+    own = {"precision": pr.rates.precision, "f2": pr.rates.lift}
+    for more in (["precision", "accuracy"], own):
         assert records(pr.charts.pr(curve.pipe(pr.surface, 0.1, rates=more))) == plain
 
 
@@ -250,7 +257,7 @@ def test_what_is_told_are_rows_of_the_curve_along_all_of_the_line(priors):
         for rate in ("tpr", "fpr"):
             assert record[rate] == pytest.approx(rows[rate].to_list(), rel=1e-3)
         if record.get("prior"):
-            exact = rates.precision(rows["tpr"], rows["fpr"], pr.skew(record["prior"]))
+            exact = precision(rows["tpr"], rows["fpr"], record["prior"])
             assert record["precision"] == pytest.approx(exact.to_list(), rel=1e-3)
         else:
             # A curve from corner to corner is at most 2 long, and about 60 points are told of.

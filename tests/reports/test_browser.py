@@ -7,14 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 from chromium import requests, visit
-from drawing import distance_to_line
+from drawing import distance_to_line, precision
 from pages import ASKED, HOSTILE, HOSTILE_KEY, OVER, hostile_report, models, satellite
 
 import polaroc as pr
-from polaroc import rates
 
 PATIENCE = 60
-pytestmark = pytest.mark.engine
 
 
 class Opened:
@@ -92,12 +90,12 @@ def test_the_slider_draws_the_precision_at_its_prior(opened):
     told = opened.run("return document.querySelector('#figure-explorer .vega-bind').innerText")
     assert f"{100 * shown:.3g} %" in told.replace("\n", " ")
     table = pl.DataFrame(points, infer_schema_length=None).filter(pl.col("fpr") + pl.col("tpr") > 0)
-    wanted = rates.precision(table["tpr"], table["fpr"], pr.skew(shown))
+    wanted = precision(table["tpr"], table["fpr"], shown)
     assert (table["precision"] - wanted).abs().max() < 1e-12
     lines = dict(zip("ABC", drawn_lines(opened), strict=True))
     curves = pr.curve(satellite(), **ASKED, fold=None).filter(pl.col("tpr") > 0)
     for (model,), curve in curves.partition_by("model", as_dict=True).items():
-        exact = rates.precision(curve["tpr"], curve["fpr"], pr.skew(shown))
+        exact = precision(curve["tpr"], curve["fpr"], shown)
         at = np.column_stack([curve["tpr"], exact])
         assert distance_to_line(at, lines[model]).max() < 2e-3
 

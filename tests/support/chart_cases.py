@@ -1,4 +1,4 @@
-"""Every chart once, of small tables: what all of them must be is tested in test_chart_cases.py.
+"""Every chart once, of small tables: what all of them must be is tested in test_every_chart.py.
 
 Each builder takes a prediction table with `model`, `fold`, `truth`, `score` and gives a chart.
 """

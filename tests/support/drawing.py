@@ -9,7 +9,6 @@ import vl_convert
 
 import polaroc as pr
 
-HALF_A_PIXEL = 0.5 / 800
 HOSTILE = ["</script><script>alert(1)</script>", "a.b[0]", "datum.x", '"+alert(1)+"']
 
 
@@ -56,9 +55,9 @@ def drawn(record: dict) -> np.ndarray:
     return np.column_stack([record["x"], record["y"]])
 
 
-def hostile(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with names that would do harm if they were read as code."""
-    return table.with_columns(pl.col("model").replace_strict(dict(enumerate(HOSTILE))))
+def precision(recall, alarms, prior: float):
+    """The share of alarms that are right, by its definition."""
+    return prior * recall / (prior * recall + (1 - prior) * alarms)
 
 
 def svg(chart: Any) -> str:
@@ -66,9 +65,3 @@ def svg(chart: Any) -> str:
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
     spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
     return vl_convert.vegalite_to_svg(spec, vl_version=version)
-
-
-def vega(chart: Any) -> dict[str, Any]:
-    """The chart as Vega runs it."""
-    version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    return vl_convert.vegalite_to_vega(chart.to_dict(validate=False), vl_version=version)

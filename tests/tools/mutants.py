@@ -33,7 +33,7 @@ TESTS = [
     "--ignore=tests/benchmarks",
     "--ignore=tests/simulations",
     "-m",
-    "not engine and not browser and not faults",
+    "not engine and not faults",
 ]
 # Seconds of tests for one change.
 LONGEST = 30

@@ -13,7 +13,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 VALIDATOR = Draft7Validator(alt.load_schema())
 WIDEST = 800
@@ -89,7 +89,7 @@ def test_names_are_text_in_a_picture(name):
 @pytest.mark.parametrize("name", ["roc", "explorer", "auprec_by_prior"])
 def test_names_are_text_in_a_page_that_the_command_writes(name, tmp_path):
     KINDS["harmful names"]().write_parquet(tmp_path / "table.parquet")
-    roles = ["--truth", "truth", "--score", "score", "--no-fold"]
+    roles = ["--truth", "truth", "--score", "score", "--fold", ""]
     out = ["--out", str(tmp_path / "chart.html")]
     result = CliRunner().invoke(app, ["chart", name, str(tmp_path / "table.parquet"), *roles, *out])
     assert result.exit_code == 0, result.output

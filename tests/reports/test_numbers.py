@@ -13,7 +13,7 @@ from scipy.stats import binomtest, norm, t
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 
 FOLDS = satellite()
 ONE = FOLDS.filter(fold=1).drop("fold")

@@ -139,6 +139,28 @@ REFUSALS = [
     ("pr.evaluate(cases, intervals='normal')", InvalidArgument, "normal"),
     ("pr.evaluate(cases, progress='bar')", InvalidArgument, "progress is 'bar'"),
     ("pr.evaluate(cases, priors=estimates)", InvalidTable, "names the key 'day'"),
+    ("pr.evaluate(one, intervals=True, level=95, **of_one)", InvalidArgument, "0 < level < 1"),
+    (
+        "pr.evaluate(one, intervals=True, memory='1GB', **of_one)",
+        InvalidArgument,
+        "memory is '1GB'",
+    ),
+    (
+        "pr.evaluate(one, intervals=True, interpolation='hull', measures='auprec', **of_one)",
+        InvalidArgument,
+        "hull",
+    ),
+    (
+        "pr.evaluate(gaps, intervals=True, cluster='day', **of_one)",
+        InvalidPredictions,
+        "no cluster",
+    ),
+    ("pr.evaluate(one, count=pl.lit(0.5), **of_one)", InvalidPredictions, "invalid counts"),
+    (
+        "pr.evaluate(one, count=pl.lit(1), weight=pl.lit(0.5), **of_one)",
+        InvalidArgument,
+        "count and weight are both given",
+    ),
     # expr
     ("pr.expr.auprec('truth', 'score', 1.5)", InvalidArgument, "1.5"),
     ("pr.expr.auprec('truth', 'score', interpolation='hull')", InvalidArgument, "'step'"),
@@ -334,6 +356,11 @@ REFUSALS = [
         InvalidTable,
         "the key 'model' is String",
     ),
+    (
+        "pr.operating_points(one, 'recall', target=0.5, confidence=0.9, weight='case', **of_one)",
+        InvalidPredictions,
+        "weights",
+    ),
     # apply_thresholds
     (
         "pr.apply_thresholds(one, points, intervals='wald', **of_one)",
@@ -393,6 +420,7 @@ REFUSALS = [
         InvalidArgument,
         "cost is the share of a miss",
     ),
+    ("pr.expected_cost(one, over=0.1, level=0.9, **of_one)", InvalidArgument, "level is for"),
     ("pr.expected_cost(curve, over=pr.prior_grid(0.1, 0.2, 2))", InvalidTable, "no column 'lower'"),
     (
         "pr.expected_cost(curve, over=pl.concat([estimate, estimate]))",

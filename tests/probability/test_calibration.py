@@ -47,18 +47,6 @@ def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
     assert low <= (found["p_value"] < 0.05).mean() <= high
 
 
-@pytest.mark.slow
-def test_with_few_positives_scores_that_are_right_at_another_prior_are_rejected_as_rarely():
-    sets, cases = 300, 500
-    random = np.random.default_rng(0)
-    logit, truth = binormal(random, cases * sets, 0.03, 1.8, 0.5)
-    table = pl.DataFrame(
-        {"set": np.repeat(np.arange(sets), cases), "truth": truth, "score": expit(logit)}
-    )
-    found = pr.calibration(table, **NAMES, by="set", score_prior=0.5).table["p_value"]
-    assert (found < 0.05).mean() < 0.0625 + 2 * (0.0625 * 0.9375 / sets) ** 0.5
-
-
 @pytest.mark.parametrize(("slope", "score_prior"), [(0.5, "observed"), (2.0, "observed")])
 def test_other_scores_are_found_out(slope, score_prior):
     table = predictions(2, 2000, slope)

@@ -71,12 +71,6 @@ def test_a_mean_loss_has_the_variance_of_sums_over_clusters():
     assert found["std_error"].item() == pytest.approx(variance**0.5, rel=1e-9)
 
 
-def test_a_column_of_patients_is_doubted_until_it_is_their_cluster():
-    asked = {"measures": "auc", "by": "site"}
-    assert sure(TABLE, **asked)["note"].str.contains("'patient' are not independent").all()
-    assert sure(TABLE, cluster="patient", **asked)["note"].is_null().all()
-
-
 def test_a_class_that_moves_nothing_has_no_covariance_with_the_other():
     # The balanced point of site 1 is on a rise of the curve, so that its negatives move nothing,
     # but for what the sums over the rows of other sites lose in rounding.

@@ -10,7 +10,6 @@ from polars import selectors as cs
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.errors import PolarocError
 
 CASES = 150
 NAMES = {"truth": "truth", "score": "score", "model": "model"}
@@ -167,7 +166,9 @@ def tolerance(name):
     return {"rel_tol": 1e-7, "abs_tol": 2e-3 if name == "calibration" else 1e-10}
 
 
-@pytest.mark.parametrize("cluster", [EACH, THREES], ids=["each", "threes"])
+@pytest.mark.parametrize(
+    "cluster", [pytest.param(EACH, marks=pytest.mark.slow), THREES], ids=["each", "threes"]
+)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_copies_in_clusters_say_what_the_rows_say(name, cluster):
     function = FUNCTIONS[name]
@@ -182,6 +183,7 @@ def test_copies_in_clusters_say_what_the_rows_say(name, cluster):
     assert_frame_equal(found, once, **tolerance(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_single_rows_as_clusters_are_no_surer_than_rows(name):
     once, rows = FUNCTIONS[name](TABLE, case="row", cluster="row"), of_rows(name)
@@ -197,6 +199,7 @@ def test_single_rows_as_clusters_are_no_surer_than_rows(name):
             assert once[column].to_list() == pytest.approx(rows[column].to_list(), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_without_clusters_copies_say_more(name):
     rows, more = of_rows(name), FUNCTIONS[name](copies(4), case="case")
@@ -205,12 +208,15 @@ def test_without_clusters_copies_say_more(name):
     assert narrower.mean() > 0.7 if "curve" in name else narrower.all()
 
 
-@pytest.mark.parametrize("cluster", [None, THREES], ids=["alone", "threes"])
-@pytest.mark.parametrize("name", [*FUNCTIONS, *OF_COUNTS])
+@pytest.mark.parametrize(
+    ("name", "cluster"),
+    [
+        *((name, None) for name in [*FUNCTIONS, *OF_COUNTS]),
+        *(pytest.param(name, THREES, marks=pytest.mark.slow) for name in FUNCTIONS),
+    ],
+)
 def test_a_count_stands_for_so_many_rows(name, cluster):
     function = (FUNCTIONS | OF_COUNTS)[name]
-    if cluster is not None and name in ("operating_points", "monitor"):
-        return
     times = pl.col("row") % 4
     # Copies of a case are cases of their own.
     rows = (
@@ -224,6 +230,7 @@ def test_a_count_stands_for_so_many_rows(name, cluster):
     assert_frame_equal(counted, expected, rel_tol=1e-7, abs_tol=1e-10, check_dtypes=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_of_weights_only_the_ratios_matter(name):
     function = FUNCTIONS[name]
@@ -234,6 +241,7 @@ def test_of_weights_only_the_ratios_matter(name):
     assert_frame_equal(thousands, found, rel_tol=1e-7, abs_tol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_equal_weights_are_no_surer_than_none(name):
     rows, weighted = of_rows(name), FUNCTIONS[name](TABLE, case="row", weight=pl.lit(3.7))
@@ -251,10 +259,3 @@ def test_parts_of_a_weighted_case_in_a_cluster_say_what_it_says(name):
     whole = function(TABLE, case="row", weight=1.0 + pl.col("row") % 5, cluster="row")
     parts = function(copies(3), case="case", weight=(1.0 + pl.col("row") % 5) / 3, cluster="row")
     assert_frame_equal(parts, whole, **tolerance(name))
-
-
-@pytest.mark.parametrize("name", OF_COUNTS)
-def test_sampling_weights_are_refused_where_cases_are_counted(name):
-    why = r"(?s)(does not honour 'weight'|have weights).*as count"
-    with pytest.raises(PolarocError, match=why):
-        OF_COUNTS[name](TABLE, case="row", weight=pl.lit(2.5))

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from scipy.stats import beta, norm
+from scipy.stats import norm
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
@@ -38,33 +38,6 @@ def test_without_intervals_it_is_that_of_the_curve():
     for name in COSTS:
         lower, upper = limits(sure, name)
         assert lower < sure[name].item() < upper
-
-
-def cost_by_halves(table: pl.DataFrame, prior: float) -> float:
-    """The mean cost of each half of the cases at the best thresholds of the other half."""
-    shares = np.linspace(0.0005, 0.9995, 400)
-
-    def cost(t, f):
-        return shares * prior * (1 - t) + (1 - shares) * (1 - prior) * f
-
-    spent = []
-    for half in (0, 1):
-        tuned, judged = (table.gather_every(2, own) for own in (half, 1 - half))
-        points = pr.curve(tuned, **ROLES).select("threshold", "tpr", "fpr")
-        at = np.stack([cost(t, f) for t, f in points.select("tpr", "fpr").rows()]).argmin(axis=0)
-        limit = points["threshold"].fill_null(np.inf).to_numpy()[at]
-        score, truth = judged["score"].to_numpy(), judged["truth"].to_numpy()
-        called = score >= limit[:, None]
-        t, f = called[:, truth].mean(axis=1), called[:, ~truth].mean(axis=1)
-        spent.append(np.average(cost(t, f), weights=beta(2, 2).pdf(shares)))
-    return np.mean(spent)
-
-
-def test_limits_start_from_what_hulls_cost_on_their_own_and_on_other_cases():
-    sure = pr.expected_cost(TABLE, **ASKED, over=0.3, cost=pr.beta(2, 2), level=1e-6)
-    own, (lower, upper) = sure["cost_informed"].item(), limits(sure, "cost_informed")
-    assert lower == pytest.approx(own, abs=1e-6)
-    assert own < upper < cost_by_halves(TABLE, 0.3)
 
 
 def test_curves_have_limits():
@@ -118,6 +91,7 @@ def test_an_estimate_has_limits_at_its_own_level():
     assert sure["level"].to_list() == [0.9, 0.9]
 
 
+@pytest.mark.slow
 def test_how_often_limits_hold():
     runs, distance, share = 60, 1.5, 0.8
     table = drawn(30, 120, 7, distance, runs)

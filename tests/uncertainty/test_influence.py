@@ -47,7 +47,6 @@ def test_the_variance_of_the_auc_is_delongs(table):
         assert found**2 == pytest.approx(sum(shares), rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 def test_influence_is_the_derivative_by_the_weight_of_a_case(name):
     step = 1e-5
@@ -88,35 +87,3 @@ def test_classes_that_change_places_leave_the_standard_error_of_tied_scores(name
         for table, over in ((rows, (0.1, 0.6)), (turned, (0.4, 0.9)))
     ]  # fmt: skip
     assert errors[0] == pytest.approx(errors[1], rel=1e-9)
-
-
-def replications(count: int, positives: int, negatives: int) -> pl.DataFrame:
-    scores = np.random.default_rng(8).normal(size=(count, positives + negatives))
-    scores[:, :positives] += 1.8
-    truth = np.arange(positives + negatives) < positives
-    return pl.DataFrame(
-        {
-            "replication": np.repeat(np.arange(count), positives + negatives),
-            "truth": np.tile(truth, count),
-            "score": scores.ravel(),
-        }
-    )
-
-
-def test_standard_errors_are_the_spread_over_resampled_rows():
-    positives, negatives = (
-        replications(1, 200, 400).filter(pl.col("truth") == label)["score"].to_numpy()
-        for label in (True, False)
-    )
-    draws, generator = 1500, np.random.default_rng(2)
-    scores = np.hstack([generator.choice(own, (draws, own.size)) for own in (positives, negatives)])
-    resampled = replications(draws, 200, 400).with_columns(score=scores.ravel())
-    once = replications(1, 200, 400)
-    asked = {"priors": [0.5, 0.1], "over": OVER, "measures": ["auc", "auprec", "iauprec"]}
-    spread = (
-        pr.evaluate(resampled, **NAMES, by="replication", **asked)
-        .group_by("measure", "prior", maintain_order=True)
-        .agg(pl.col("estimate").std())["estimate"]
-    )
-    expected = pr.evaluate(once, **NAMES, intervals=True, **asked)["std_error"]
-    assert (expected / spread).is_between(0.92, 1.06).all(), expected / spread

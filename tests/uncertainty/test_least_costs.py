@@ -3,7 +3,6 @@
 import numpy as np
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 from scipy.integrate import quad
 from scipy.stats import norm
 
@@ -94,19 +93,3 @@ def test_what_is_left_of_the_brier_score_is_a_cost_whose_share_is_uniform(cluste
     for row in found.select("estimate", "lower", "upper").rows():
         assert row == pytest.approx(expected, rel=1e-5)
     assert found["note"].to_list() == [None, None]
-
-
-def test_what_is_left_of_the_brier_score_has_limits_by_key():
-    table = pl.concat(
-        [
-            PLAIN.with_columns(site=pl.lit(1)),
-            drawn(40, 80, 5).drop("row").with_columns(site=pl.lit(0)),
-        ]
-    )
-    asked = {"measures": ["auc", "brier", "refinement_loss"], "priors": [0.2, 0.3]}
-    both = pr.evaluate(table, **ASKED, **asked, by="site")
-    for site in (0, 1):
-        one = pr.evaluate(table.filter(site=site).drop("site"), **ASKED, **asked)
-        assert_frame_equal(both.filter(site=site).drop("site"), one)
-    lazy = pr.evaluate(table.lazy(), **ASKED, **asked, by="site").collect()
-    assert_frame_equal(lazy, both)

@@ -68,31 +68,13 @@ MORE = {
         ).labelled
     ),
     "compare, one test set": lambda **at: pr.compare(ONE, "auc", **NAMES, **at).pairs,
-    "choose, tests": lambda **at: pr.choose(
-        TABLE, **NAMES, case=None, test_train_ratio=0.5, over=OVER, **at
-    ).comparison.pairs,
     "choose, costs": lambda **at: pr.choose(
         ONE.filter(pl.col("case") % 2 == 0), tuning=ONE.filter(pl.col("case") % 2 == 1), **NAMES,
         over=OVER, measure="expected_cost", **at,
     ).models,
-    "evaluate, losses": lambda **at: pr.evaluate(
-        TABLE, **NAMES, measures=["auc", "brier"], priors=0.2, intervals=True, **at
-    ),
     "evaluate, estimates": lambda **at: pr.evaluate(
         ONE, **NAMES, priors=estimated(**at), intervals=True, **at
     ),
-    "apply_thresholds, belief": lambda **at: pr.apply_thresholds(
-        ONE, POINTS, **NAMES, same_table=True, priors=pr.beta(2, 18), **at
-    ),
-    "operating_points, estimates": lambda **at: pr.operating_points(
-        pr.curve(ONE, **NAMES), "cost", priors=estimated(**at)
-    ),
-    "expected_cost, estimates": lambda **at: pr.expected_cost(
-        pr.curve(ONE, **NAMES), over=estimated(**at)
-    ),
-    "monitor, these times": lambda **at: pr.monitor(
-        ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at
-    ).table,
 }  # fmt: skip
 # Functions whose results hold no limits, or say the level in words.
 WITHOUT_TABLES = {"gate", "report"}

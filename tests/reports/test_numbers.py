@@ -253,21 +253,25 @@ def test_all_numbers_of_a_capacity_are_of_the_same_threshold_and_cases(tmp_path,
     assert "is missed" not in " ".join(said["answer"])
 
 
-@pytest.mark.parametrize(("need", "goal"), [("recall", 0.9), ("precision", 0.5)])
-def test_a_goal_that_is_missed_is_said(tmp_path, need, goal):
+@pytest.mark.parametrize(
+    ("need", "goal", "folds"), [("recall", 0.9, 3), ("precision", 0.5, 1), ("capacity", 40, 3)]
+)
+def test_a_goal_that_is_missed_is_said(tmp_path, need, goal, folds):
     seen = set()
     for seed in range(5):
-        table = models(1, folds=1 if need == "precision" else 3, cases=300, seed=seed)
+        table = models(1, folds=folds, cases=300, seed=seed)
         said = content(table, tmp_path, over=(0.001, 0.01), **{need: goal})
-        shown = columns_of(said)
-        if shown["threshold"] == ["none"]:
+        shown, (*_, at_most) = columns_of(said), said["cases"] or [None]
+        if at_most is None:
             continue
-        reached = shown[
-            "alarms of 100 positives" if need == "recall"
-            else "right of 100 alarms at 0.1 % positives"
-        ][0]  # fmt: skip
-        is_missed = reached is not None and numbers(reached)[0] < 100 * goal
-        assert ("is missed" in " ".join(said["answer"])) == is_missed
+        right = shown["right of 100 alarms at 0.1 % positives"][0]
+        alarms = (at_most["found"] + at_most["false_alarms"]) * 1000 / at_most["cases"]
+        is_missed = {
+            "recall": numbers(shown["alarms of 100 positives"][0])[0] < 100 * goal,
+            "precision": right is not None and numbers(right)[0] < 100 * goal,
+            "capacity": round(alarms) > goal,
+        }[need]
+        assert ("is missed" in " ".join(said["answer"])) == is_missed, seed
         seen.add(is_missed)
     assert seen == {True, False}
 

@@ -109,7 +109,8 @@ WRONG = (
     iter([]),
 )  # fmt: skip
 # Of these, how many are given for each argument: `POLAROC_WRONG=1000 pytest` gives all.
-EACH = int(os.environ.get("POLAROC_WRONG", 10 if os.environ.get("POLAROC_ALL_CASES") else 1))
+EACH = int(os.environ.get("POLAROC_WRONG", 1))
+FAST = ("curve", "cases", "hull", "surface", "dominance")
 
 
 def called(function, arguments):
@@ -119,13 +120,11 @@ def called(function, arguments):
     return found.collect() if isinstance(found, pl.LazyFrame) else found
 
 
-@pytest.mark.alike(32)
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "right"),
     [
-        pytest.param(name, right, id=f"{name}-{i}")
+        pytest.param(name, right, id=f"{name}-{i}", marks=() if name in FAST else pytest.mark.slow)
         for name, calls in CALLS.items()
         for i, right in enumerate(calls)
     ],
@@ -166,9 +165,10 @@ LONG = [np.linspace(0, 1, 1_000), pl.Series("amt", range(1_000)), pd.Series(rang
 LONG += ["x" * 100_000, ["many words " * 10_000]]
 
 
-@pytest.mark.alike(25)
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in FAST else pytest.mark.slow) for one in CALLS]
+)
 def test_a_message_does_not_print_all_that_it_was_given(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     function, right = getattr(pr, name), CALLS[name][0]

@@ -253,30 +253,6 @@ def test_rows_with_missing_values_are_left_out_if_asked():
     assert_frame_equal(found, pr.simulate(one[1:], **NAMES, tables=2))
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({}, "neither a pilot nor auc is given"),
-        ({"auc": 1.0}, "auc is 1.0, allowed is 0 < auc < 1"),
-        ({"auc": [0.8, 0]}, "auc is 0, allowed"),
-        ({"auc": [0.8, 0.9], "models": 3}, "auc has 2 values, and models is 3"),
-        ({"auc": 0.8, "models": 27}, "models is 27, allowed are whole numbers from 1 to 26"),
-        ({"auc": 0.8, "correlation": 1.1}, "correlation is 1.1, allowed is 0 ≤ correlation ≤ 1"),
-        ({"auc": 0.8, "positives": 0}, "positives is 0"),
-        ({"auc": 0.8, "negatives": 1.5}, "negatives is 1.5"),
-        ({"auc": 0.8, "tables": 0}, "tables is 0"),
-        ({"auc": 0.8, "tables": 10**9}, "1,000,000,000,000 cases in all"),
-        ({"auc": 0.8, "clusters": 9, "rows_per_cluster": 2}, "rows_per_cluster is instead of"),
-        ({"auc": 0.8, "clusters": 2_000}, "clusters is 2000, allowed are whole numbers from 1 to"),
-        ({"auc": 0.8, "cluster_correlation": 0.3}, "cluster_correlation is for clusters"),
-        ({"auc": 0.8, "truth": "truth"}, "truth is for a pilot, and there is none"),
-    ],
-)
-def test_without_a_pilot_what_is_wrong_is_refused(asked, said):
-    with pytest.raises(InvalidArgument, match=said):
-        pr.simulate(**asked)
-
-
 KNOWN = pilot()
 
 

@@ -148,7 +148,8 @@ def _ranked(
         with np.errstate(divide="ignore", invalid="ignore"):
             columns[EFFECTIVE] = negatives * (negatives / squares)
     totals = levels.keys(pl.Series(KEY_INDEX, present, pl.UInt32)).with_columns(
-        *(pl.Series(name, values) for name, values in columns.items()),
+        # There is no number of a class that is absent.
+        *(pl.Series(name, values, nan_to_null=True) for name, values in columns.items()),
         _notes(noted or predictions, levels, labels=noted is not None or extremes[HAS_ONES].item()),
     )
     of_areas, spans, starts = _cells(counts, merged=merged)

@@ -4,7 +4,6 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli.app import app
-from polaroc.predictions.audit import balance_note
 
 KEYS = ["model", "fold"]
 # Two models on three folds of 10 + 30 cases.
@@ -93,18 +92,6 @@ def test_without_folds_nothing_is_uneven(keys):
     assert not notes.str.contains("lack|different|usual number|blocks").any()
 
 
-def test_the_models_may_be_named():
-    totals = pl.DataFrame(
-        {"a": [1, 1, 2], "b": ["x", "y", "x"], "positives": [5, 5, 6], "negatives": [5, 5, 5]}
-    )
-    notes = totals.select(first=balance_note(["a", "b"]), second=balance_note(["a", "b"], "b"))
-    differ = "the models of this test set have different numbers of cases"
-    lack = "1 of 2 models lack this test set"
-    assert notes["first"].to_list() == [differ, lack, differ]
-    assert notes["second"].to_list() == [None, None, lack]
-
-
-@pytest.mark.alike(2)
 @pytest.mark.slow
 @every_table
 @pytest.mark.parametrize("command", ["check", "evaluate"])
@@ -144,16 +131,15 @@ COMMANDS = {
 }
 
 
-@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "what"),
     [*((command, what) for command in ("compare", "choose") for what in COMPARED),
-     ("report", "small"), ("chart", "unequal")],
+     ("report", "small")],
 )  # fmt: skip
 def test_comparisons_say_it(saved, tmp_path, command, what):
     arguments = [] if command in ("compare", "choose") else ["--out", tmp_path / "out.html"]
-    if what == "unequal" and command != "chart":
+    if what == "unequal":
         # Where cases are told apart such folds are refused.
         arguments += ["--case", ""]
     told = polaroc(command, saved(SAID[what][0]), *COMMANDS[command], *arguments)
@@ -162,7 +148,6 @@ def test_comparisons_say_it(saved, tmp_path, command, what):
         assert COMPARED[what] in " ".join((tmp_path / "out.html").read_text().split())
 
 
-@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_model_that_lacks_a_fold_is_refused(saved, tmp_path, command):

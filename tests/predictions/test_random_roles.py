@@ -24,8 +24,9 @@ TABLES = {
 COSTS = {"cost_fn": 5.0, "cost_fp": 2.0}
 PRIOR = 0.1
 
-pytestmark = [pytest.mark.product, pytest.mark.slow]
-paths = pytest.mark.parametrize("path", PATHS)
+paths = pytest.mark.parametrize(
+    "path", [pytest.param(one, marks=() if one == "frame" else pytest.mark.slow) for one in PATHS]
+)
 weighted = pytest.mark.parametrize("weighting", WEIGHTINGS)
 counted = pytest.mark.parametrize("weighting", [None, "count"])
 

@@ -18,32 +18,13 @@ _ORIGINS = {
 __all__ = sorted(_ORIGINS.keys() - {"sklearn"})  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-# What is meant where other libraries have a function for it.
-MEANT = {
-    "plot": "charts.roc(curve(...))",
-    "auc": "evaluate(..., measures='auc')",
-    "auprec": "evaluate(..., measures='auprec')",
-    "roc": "charts.roc(curve(...)), or curve(...)",
-    "pr": "charts.pr(curve(...)), or surface(curve(...), priors)",
-}
-
-
 def __getattr__(name: str) -> Any:
     if name not in _ORIGINS:
-        meant = "" if name.startswith("_") else _meant(name)
-        raise AttributeError(f"module 'polaroc' has no attribute {name!r}{meant}")
+        raise AttributeError(f"module 'polaroc' has no attribute {name!r}")
     if _ORIGINS[name] == __name__:
         return import_module(f"polaroc.{name}")
     value = globals()[name] = getattr(import_module(_ORIGINS[name]), name)
     return value
-
-
-def _meant(name: str) -> str:
-    """What may be meant by a name that is not there, for a message."""
-    from polaroc.errors import nearest
-
-    close = nearest(name, [*MEANT, *__all__])
-    return f"; did you mean {MEANT.get(close[0], close[0])}?" if close else ""
 
 
 def __dir__() -> list[str]:

@@ -3,30 +3,10 @@
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 MAX_NAMES, MAX_LETTERS = 20, 60
-# Letters of an unknown name from which on all names that begin with it may be meant.
-MIN_BEGINNING = 4
-# Names that other libraries and papers have for measures, rates, rules and charts.
-OTHER_NAMES = {
-    "auc": {"roc_auc", "auc_roc", "auroc", "rocauc", "roc_auc_score", "c_index", "c_statistic"},
-    "auprec": {
-        "average_precision", "average_precision_score", "ap", "pr_auc", "auc_pr", "auprc", "aucpr",
-        "prauc", "prc",
-    },
-    "f_measure": {"f1", "f1_score", "f_score", "fbeta", "fbeta_score"},
-    "matthews": {"mcc", "matthews_corrcoef", "phi"},
-    "informedness": {"youden", "youden_j", "youden_index", "youdens_j", "j", "bookmaker"},
-    "recall": {"sensitivity", "tpr", "hit_rate", "power"},
-    "specificity": {"true_negative_rate"},
-    "precision": {"ppv"},
-    "equal_error": {"eer", "equal_error_rate"},
-    "roc": {"roc_curve", "roc_curves"},
-    "pr": {"prc", "pr_curve", "precision_recall", "precision_recall_curve"},
-    "decision_curves": {"dca", "net_benefit"},
-}  # fmt: skip
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # What was given, where it would fill a screen.
 # An apostrophe within or after a word is no quotation mark.
@@ -228,55 +208,12 @@ def _written(value: object) -> str:
         return f"a {type(value).__name__} of too many digits"
 
 
-def spelling(
-    unknown: Sequence[str],
-    present: Sequence[str],
-    otherwise: str,
-    others: Mapping[str, Collection[str]] | None = None,
-) -> str:
-    """A hint at the names that are nearest to those that were not found.
-
-    `others` are names that other libraries have for those that are present.
-
-    Examples
-    --------
-    >>> spelling(["modle"], ["model", "fold"], "name another.")
-    "did you mean 'model'?"
-    >>> spelling(["cost"], ["cost_fn", "cost_fp"], "name another.")
-    "did you mean 'cost_fn', 'cost_fp'?"
-    """
-    meant = {other: name for name in present for other in (others or {}).get(name, ())}
-    close = []
-    for name in unknown:
-        word = name.removesuffix("s")
-        begun = [one for one in present if len(word) >= MIN_BEGINNING and one.startswith(word)]
-        close += [meant[name]] if name in meant else begun or nearest(name, present)
-    return f"did you mean {quoted(close)}?" if close else otherwise
-
-
-def nearest(name: object, allowed: Sequence[str]) -> list[str]:
-    """The one of the allowed names that was likely meant, if there is any.
-
-    Examples
-    --------
-    >>> nearest("roc_auc", ["auc", "auprec"]), nearest("aupreck", ["auc", "auprec"])
-    (['auc'], ['auprec'])
-    """
-    from difflib import get_close_matches
-
-    if not isinstance(name, str):
-        return []
-    word = name.lower().replace("-", "_").replace(" ", "_")
-    same = [one for one in allowed if word == one.lower() or word in OTHER_NAMES.get(one, ())]
-    return same[:1] or get_close_matches(name, allowed, n=1)
-
-
 def check_choice(
     name: str, value: object, allowed: tuple[str, ...], otherwise: str | None = None
 ) -> None:
     """Refuse a `value` that is not one of the `allowed` words.
 
-    The hint is the word that was likely meant, or what stands in `otherwise`.
+    The hint is `otherwise`, or to choose one of the words.
 
     Examples
     --------
@@ -284,9 +221,7 @@ def check_choice(
     """
     if not isinstance(value, str) or value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
-        close = nearest(value, allowed)
-        likely = Hint(f"did you mean {{{name}}}?", **{name: close[0]}) if close else None
         raise InvalidArgument(
             f"{name} is {quoted([value])}, allowed are {words}.",
-            hint=likely or otherwise or f"choose one of them for {name}.",
+            hint=otherwise or f"choose one of them for {name}.",
         )

@@ -15,13 +15,13 @@ from math import inf, isnan, nan
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import single_column
 from polaroc.base.docstrings import described_as
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.in_groups import (
     FIELDS,
     RAW_SCORE,
     cases,
+    column,
     group_constant,
     group_curve,
     group_sum,
@@ -364,7 +364,7 @@ def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) ->
     >>> table.select(pr.expr.at_prior("p", prior=0.5, to=0.01).round(4))["p"].to_list()
     [0.01, 0.0833]
     """
-    value = single_column(score, "score")
+    value = column(score, "score")
     old, new = (_prior_expression(*one) for one in (("prior", prior), ("to", to)))
     valid = (
         (value >= 0) & (value <= 1) & old.is_between(0, 1, "none") & new.is_between(0, 1, "none")

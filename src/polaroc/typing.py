@@ -49,9 +49,9 @@ Table: TypeAlias = pl.LazyFrame | EagerTable
 # Files, patterns or folders.
 Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 IntoExpr: TypeAlias = str | pl.Expr
-# One column, or one per model, by the model's name or as a list.
-Score: TypeAlias = IntoExpr | Mapping[str, IntoExpr] | Sequence[IntoExpr]
-By: TypeAlias = str | pl.Expr | Sequence[str | pl.Expr] | None
+# One column, or one per model.
+Score: TypeAlias = str | Sequence[str]
+By: TypeAlias = str | Sequence[str] | None
 Label: TypeAlias = str | int | float | bool
 Nulls: TypeAlias = Literal["raise", "drop"]
 Interpolation: TypeAlias = Literal["exact", "linear", "step", "hull"]

@@ -13,7 +13,7 @@ from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
 from polaroc.base.text import text_of
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, Table
+from polaroc.typing import _P, EagerTable, FrameStep, Table
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -60,13 +60,6 @@ OF_THRESHOLDS = frozenset(
         *(f"{name}_{end}" for name in HAVE_LIMITS for end in ("lower", "upper")),
     )
 )  # fmt: skip
-# Types that name a column, and an example for the hint of each argument.
-ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
-EXAMPLES = {
-    "truth": "truth", "score": "score", "weight": "weight", "by": "model", "model": "model",
-    "fold": "fold", "case": "case", "cluster": "patient",
-    "time": "day",
-}  # fmt: skip
 RENAME = Hint(
     "rename it first: frame.rename({...}).",
     command_line="rename it where the file is written, or in a copy.",
@@ -83,7 +76,6 @@ FEW_ROWS = 10_000
 Engine = Literal["auto", "in-memory"]
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
-_C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 
 
 def with_first(
@@ -130,115 +122,37 @@ def engine_for(frame: object) -> Engine:
     return "in-memory" if few else "auto"
 
 
-def single_column(column: object, argument: str, frame: pl.LazyFrame | None = None) -> pl.Expr:
-    """The single column of an argument, as an expression; in a known `frame` also by a selector."""
-    if not isinstance(column, str | pl.Expr):
-        raise _no_column(column, f"{argument} is", argument)
-    expr = _expression(column, argument)
-    if expr.meta.has_multiple_outputs():
-        names = None if frame is None else frame.select(expr).collect_schema().names()
-        if names is None or len(names) != 1:
-            matches = "several columns" if names is None else quoted(names) or "no column"
-            raise InvalidArgument(
-                f"{argument} is an expression of {matches}, allowed is one column.",
-                hint=Hint(f"name it, for example {{{argument}}}.", **{argument: "..."}),
-            )
-    return expr
-
-
-def key_columns(keys: object, argument: str = "by") -> list[IntoExpr]:
-    """The names and expressions of an argument that takes none, one or many columns."""
-    return _listed(keys, argument, (str, pl.Expr))
-
-
-def key_expressions(keys: object, argument: str = "by") -> list[pl.Expr]:
-    """The keys as expressions, whether one or many were given."""
-    return [_expression(key, argument) for key in key_columns(keys, argument)]
-
-
-def key_names(keys: Iterable[str | pl.Expr], frame: pl.LazyFrame) -> list[str]:
-    """The names of the columns that keys are of a table, those that come twice among them."""
-    # One by one: Polars does not select two columns of one name.
-    return [name for key in keys for name in frame.select(key).collect_schema().names()]
-
-
 def column_name(name: object, argument: str) -> str:
-    """The name of a column; anything else is refused."""
+    """The name of a column; raise for anything else."""
     if not isinstance(name, str):
-        raise _no_column(name, f"{argument} is", argument, (str,))
+        raise _no_name(name, argument, "a column name (str)")
+    if name == "*" or (name.startswith("^") and name.endswith("$")):
+        raise InvalidArgument(
+            f"{argument}: the column is named {name!r}, a pattern of several columns to Polars.",
+            hint=RENAME,
+        )
     return name
 
 
 def column_names(names: object, argument: str) -> list[str]:
-    """The names of an argument that takes none, one or many columns by name."""
-    listed = _listed(names, argument, (str,))
+    """The names of an argument that takes none, one or a list of columns."""
+    if names is None:
+        return []
+    if isinstance(names, str):
+        return [column_name(names, argument)]
+    if not isinstance(names, list | tuple):
+        raise _no_name(names, argument, "a column name (str) or a list of them")
+    listed = [column_name(name, argument) for name in names]
     refuse_repeated(listed, argument)
     return listed
 
 
-def _expression(column: str | pl.Expr, argument: str) -> pl.Expr:
-    # Polars reads names such as ``^a.*$`` and ``*`` as patterns.
-    if not isinstance(column, str):
-        return column
-    if column == "*" or (column.startswith("^") and column.endswith("$")):
-        raise InvalidArgument(
-            f"{argument}: the column is named {column!r}, a pattern of several columns to Polars.",
-            hint=RENAME,
-        )
-    return pl.col(column)
-
-
-def _listed(columns: object, argument: str, kinds: tuple[type[_C], ...]) -> list[_C]:
-    if columns is None:
-        return []
-    if isinstance(columns, kinds):
-        return [columns]
-    # Arrays and Series are iterable over their values.
-    no_list = isinstance(columns, pl.Expr | bytes | Mapping) or _has_values(columns)
-    if no_list or not _is_iterable(columns):
-        raise _no_column(columns, f"{argument} is", argument, kinds)
-    listed = list(cast(Iterable[Any], columns))
-    for column in listed:
-        if not isinstance(column, kinds):
-            raise _no_column(column, f"{argument} has", argument, kinds)
-    return listed
-
-
-def _no_column(
-    value: object, subject: str, argument: str, kinds: Sequence[type] = (str, pl.Expr)
-) -> InvalidArgument:
+def _no_name(value: object, argument: str, allowed: str) -> InvalidArgument:
     """The error of an argument that names no column."""
-    scalar = isinstance(value, int | float | complex | bytes | None)
-    given = quoted([value]) if scalar else f"of type {type_name(value)}"
-    allowed = " and ".join(word for kind, word in ALLOWED.items() if kind in kinds)
-    name, example = getattr(value, "name", None), EXAMPLES.get(argument, "name")
-    if isinstance(name, str) and name and _has_values(value):
-        hint = Hint(f"give the name of the column: {{{argument}}}.", **{argument: name})
-    elif isinstance(value, list | tuple) and value and isinstance(value[0], str):
-        hint = Hint(f"give one column: {{{argument}}}.", **{argument: value[0]})
-    elif _is_iterable(value) and not scalar:
-        hint = Hint(
-            "put arrays in a mapping and name its columns, such as "
-            "pr.evaluate({'truth': y, 'score': p}, {truth}, {score}).",
-            truth="truth",
-            score="score",
-        )
-    else:
-        hint = Hint.example(argument, example)
-    return InvalidArgument(f"{subject} {given}, allowed are {allowed}.", hint=hint)
-
-
-def _is_iterable(value: object) -> bool:
-    try:
-        # Some types define the method only to raise.
-        iter(value)  # type: ignore[call-overload]
-    except TypeError:
-        return False
-    return True
-
-
-def _has_values(value: object) -> bool:
-    return hasattr(value, "__array__") or isinstance(value, pl.DataFrame | pl.LazyFrame)
+    return InvalidArgument(
+        f"{argument} is {allowed}, found {type_name(value)}.",
+        hint="compute the column with with_columns first, and give its name.",
+    )
 
 
 def type_name(value: object) -> str:
@@ -300,15 +214,26 @@ def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
         )
 
 
-def not_among_keys(argument: str, value: object, keys: Sequence[str]) -> InvalidArgument:
-    """The error of a model or fold that is no key of a table."""
-    return InvalidArgument(
-        f"{argument} is {value!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-        hint=Hint(
-            f"name a key that tells the {argument}s apart, or make the table with {{{argument}}}.",
-            **{argument: None},
-        ),
-    )
+def keys_named(
+    role: Literal["model", "fold"], names: str | Sequence[str] | None, keys: Sequence[str]
+) -> list[str]:
+    """The keys of a table that tell its models or folds apart, by default the one named so.
+
+    Examples
+    --------
+    >>> keys_named("model", None, ["model", "cv"]), keys_named("fold", "site", ["model", "site"])
+    (['model'], ['site'])
+    """
+    named = column_names(role if names is None else names, role)
+    if not named or any(name not in keys for name in named):
+        raise InvalidArgument(
+            f"{role} is {names or role!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
+            hint=Hint(
+                f"name a key that tells the {role}s apart, or make the table with {{{role}}}.",
+                **{role: None},
+            ),
+        )
+    return named
 
 
 def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:

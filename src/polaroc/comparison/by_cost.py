@@ -20,7 +20,6 @@ from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.resolved import alike
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
@@ -108,7 +107,7 @@ def choose_by_cost(
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
-    several = [fold for fold in column_names_of(cases.fold) if cases.table[fold].n_unique() > 1]
+    several = [fold for fold in cases.fold if cases.table[fold].n_unique() > 1]
     if several:
         raise InvalidArgument(
             f"{quoted(several)} has several values: models of folds are fitted anew, and a "

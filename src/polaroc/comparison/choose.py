@@ -28,7 +28,7 @@ from polaroc.comparison.choice_measures import (
     of_one_test_set,
     one_prior,
 )
-from polaroc.comparison.compare import NO_BEARING, compare, of_table
+from polaroc.comparison.compare import compare, of_table
 from polaroc.comparison.compared import Compared, compared, doubted, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
@@ -43,7 +43,7 @@ from polaroc.comparison.measure_rows import (
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.stakes import Stakes, stakes_of
-from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import (
     CATALOG,
     at_one_prior,
@@ -199,7 +199,7 @@ def choose(
     if estimate is not None:
         check_level(estimate, level)
     if isinstance(tuning, Cases):
-        refuse_roles(tuning, "choose", {*COMPARED_BY, *NO_BEARING})
+        refuse_roles(tuning, "choose", COMPARED_BY)
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return _choose_by_cost(cases, tuning, stakes, level)
@@ -288,8 +288,6 @@ def _choose_by_cost(
 def _check_options(measure: str, of_costs: dict[str, object], score_prior: object) -> None:
     """Refuse arguments that are for another measure."""
     check_text("measure", measure, "auprec")
-    if measure != EXPECTED_COST and nearest(measure, [EXPECTED_COST]):
-        check_choice("measure", measure, (EXPECTED_COST,))
     if measure in CATALOG and not CATALOG[measure].at_priors and CATALOG[measure].over is None:
         raise InvalidArgument(
             f"measure is {measure!r}, which does not depend on the share of positives, and a "

@@ -26,7 +26,7 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
+from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
@@ -34,10 +34,8 @@ from polaroc.typing import Array, Prior
 from polaroc.uncertainty.adjusted import Adjusted, by_holm
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
-NO_BEARING: tuple[RoleName, ...] = ("time",)
 
-
-@takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
+@takes_cases(COMPARED_BY, or_measures=True)
 def compare(
     cases: Cases[Any],
     measure: str = "iauprec",
@@ -57,7 +55,7 @@ def compare(
         folds every model scores the cases of each fold; on one test set it scores all cases, one
         row per model and case, or per case with one column of scores per model. Or, without
         `truth` and `score`, tidy measures with one estimate per model and fold, as `evaluate` gives
-        them, whose models and folds are said or found by name. A lazy frame is collected.
+        them, with the columns of models and folds. A lazy frame is collected.
     **columns
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
@@ -73,7 +71,7 @@ def compare(
         "trained" for predictions on one test set, else "algorithm", which needs
         `test_train_ratio`, or works it out: from a key `repeat` within which each
         case is tested once, or from `case`, taking every case for trained on where it is not
-        tested; a column of cases that was merely found by its name is used for it where several
+        tested; a column "case" that is not named is used for it where several
         folds test the same cases. The ratio is 0 where
         no folds share cases (each its own dataset).
     level

@@ -6,18 +6,17 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import collect_like, column_name, single_column
+from polaroc.base.columns import collect_like
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE, TRUTH, WEIGHT
 from polaroc.base.text import capitalised
 from polaroc.comparison.copied_folds import without_copies
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_cluster
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE, check_clusters, left_out
 from polaroc.predictions.table import read
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Frame
 from polaroc.uncertainty.scored_cases import (
@@ -70,14 +69,14 @@ class Compared:
         """Test over training cases of a fold: as said, or of predictions as the cases tell.
 
         Cases tell it where several folds test the same. Where each is tested once, a column that
-        was merely found by its name may number rows of hold-outs: then nothing tells.
+        has the role because of its name may number rows of hold-outs: then nothing tells.
         """
         cases = self.cases
         if cases.test_train_ratio is not None:
             return cases.test_train_ratio
         if self.are_measures or cases.case is None or not self.folds:
             return None
-        case, models = column_name(cases.case, "case"), [] if cases.scores else [self.model]
+        case, models = cases.case, [] if cases.scores else [self.model]
         number, of_model = self.table[case].n_unique(), self.table.group_by(models or pl.lit(0))
         tested = of_model.agg(pl.len().alias(HAVE), pl.col(case).n_unique().alias(SIZE))
         is_shared = (tested[HAVE] > tested[SIZE]).any()
@@ -91,8 +90,8 @@ class Compared:
 
 
 FOUND_CASE = (
-    "The column {0!r} was found by its name: say case={0!r} if its values are the cases of one "
-    "cross-validation. Until then a fold is taken to have as many test cases as training cases."
+    "The column {0!r} is used because of its name: say case={0!r} if its values are the cases of "
+    "one cross-validation. Until then a fold is taken to have as many test cases as training cases."
 )
 # Where every case that a fold does not test is trained on, as by any way to split them.
 LEAK = (
@@ -109,7 +108,7 @@ def compared(cases: Cases[Any]) -> Compared:
     """
     model = model_column(cases)
     if cases.truth is None:
-        folds = tuple(column_name(fold, "fold") for fold in cases.fold)
+        folds = cases.fold
         measures = cases.collect()
         _refuse_many(measures, model)
         measures, copies = without_copies(measures, model, folds)
@@ -120,7 +119,7 @@ def compared(cases: Cases[Any]) -> Compared:
         raise InvalidPredictions(
             "there are no rows, so that there is nothing to choose by.", hint="check the table."
         )
-    columns = [column_name(fold, "fold") for fold in own.fold]
+    columns = [*own.fold]
     own, copies = without_copies(own, model, columns)
     # A fold of one value, as of a table that was filtered, divides nothing.
     several = columns and own.table.select(columns).n_unique() > 1
@@ -134,7 +133,7 @@ def compared(cases: Cases[Any]) -> Compared:
             )
         if own.case is not None:
             # A case that a model has twice in a fold.
-            case = column_name(own.case, "case")
+            case = own.case
             known = own.table.drop_nulls(case)
             key = [*folds, case, *([] if own.scores else [model])]
             refuse_twice(known.select(key), key)
@@ -148,7 +147,7 @@ def compared(cases: Cases[Any]) -> Compared:
     if "case" in own.found and Compared(own, model, folds).test_train_ratio is None:
         trusted = Compared(replace(own, found=own.found - {"case"}), model, folds)
         if trusted.test_train_ratio is not None:
-            leaks = (*leaks, FOUND_CASE.format(column_name(own.case, "case")))
+            leaks = (*leaks, FOUND_CASE.format(own.case))
     said = None
     if own.nulls == "drop":
         own, said = common_cases_of(own, model)
@@ -178,7 +177,7 @@ def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
     """A sentence on clusters of which a fold tests some cases, and has trained on the others."""
     if cases.case is None or cases.cluster is None:
         return []
-    case = single_column(cases.case, "case", cases.table.lazy()).alias(CASE)
+    case = pl.col(cases.case).alias(CASE)
     named, (cluster,) = with_cluster(cases)
     rows = named.table.select(*folds, case, pl.col(cluster).alias(CLUSTER)).drop_nulls(CLUSTER)
     whole, tested = (
@@ -187,8 +186,7 @@ def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
     )
     parts = join_on(tested, whole, [CLUSTER]).filter(pl.col(HAVE) < pl.col(SIZE))
     torn = parts[CLUSTER].n_unique()
-    name = quoted(column_names_of([cases.cluster])) or "the cluster"
-    return [LEAK.format(f"{torn:,} of {whole.height:,}", name)] if torn else []
+    return [LEAK.format(f"{torn:,} of {whole.height:,}", repr(cases.cluster))] if torn else []
 
 
 def doubted(cases: Cases[pl.DataFrame]) -> list[str]:
@@ -197,25 +195,13 @@ def doubted(cases: Cases[pl.DataFrame]) -> list[str]:
     return [] if doubt is None else [f"{capitalised(doubt)}."]
 
 
-def _nearest_models(unknown: Sequence[object], present: Sequence[object]) -> str:
-    """A hint at the models that were meant, as they stand in the table."""
-    words = {str(model): model for model in present if model is not None}
-    close = [words[word] for one in unknown for word in nearest(str(one), [*words])]
-    if close:
-        return f"did you mean {quoted(close)}?"
-    return Hint("name two of these as {champion} and {challenger}.", champion=None, challenger=None)
-
-
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
     """The cases of the two models alone; raise where either has none."""
     own, model = cases.collect(), model_column(cases)
     models = pl.Series([*own.scores]) if own.scores else own.table[model].unique().sort()
     present = models.to_list()
     unknown = [
-        one
-        for one in (champion, challenger)
-        # An expression equals anything.
-        if not isinstance(one, Hashable) or isinstance(one, pl.Expr) or one not in present
+        one for one in (champion, challenger) if not isinstance(one, Hashable) or one not in present
     ]
     # NaN equals no NaN.
     if any(isinstance(one, float) and one != one for one in unknown):
@@ -226,7 +212,11 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
     if unknown:
         raise InvalidArgument(
             f"{model!r} has no {quoted(unknown)}; it has {quoted(present)}.",
-            hint=_nearest_models(unknown, present),
+            hint=Hint(
+                "name two of these as {champion} and {challenger}.",
+                champion=None,
+                challenger=None,
+            ),
         )  # fmt: skip
     if champion == challenger:
         raise InvalidArgument(
@@ -234,8 +224,7 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
             hint="name two models.",
         )
     if own.scores:
-        two = {str(one): own.scores[str(one)] for one in (champion, challenger)}
-        return replace(own, score=two)
+        return replace(own, score=[str(champion), str(challenger)])
     kept = models.gather([present.index(champion), present.index(challenger)])
     is_one = pl.col(model).is_in(kept.implode(), nulls_equal=True)
     return replace(own, table=own.table.filter(is_one))
@@ -252,13 +241,13 @@ def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
 
 def valid_rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
     """The valid rows in private columns, named as in `like`, and how many others there are."""
-    case = None if cases.case is None else column_name(cases.case, "case")
+    case = cases.case
     cases, cluster = with_cluster(cases)
     also = [*([] if case is None else [case]), *cluster]
     predictions = read(cases, also=also, collected=True)
     names = {predictions.keys[0]: like.model}
     if case is not None and like.cases.case is not None:
-        names[case] = case = column_name(like.cases.case, "case")
+        names[case] = case = like.cases.case
     rows = keyed(
         predictions.valid_rows.collect().rename(names),
         truth=TRUTH, score=SCORE, model=like.model, fold=like.folds, case=case,

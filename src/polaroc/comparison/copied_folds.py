@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import COVERAGE, INTERVAL, single_column
+from polaroc.base.columns import COVERAGE, INTERVAL
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import HAVE, private
 from polaroc.base.text import listed_rows
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, columns_of
 
 ROW, SUM, MIX, SIZE = (private(name) for name in ("row", "sum", "mix", "size"))
 # Columns of measures that do not tell what was measured.
@@ -60,10 +60,10 @@ def copied_measures(measures: pl.DataFrame, folds: Sequence[str]) -> Copies | No
 
 def _copied(cases: Cases[pl.DataFrame], model: str, folds: Sequence[str]) -> Copies | None:
     """The folds that have the cases and scores of another one."""
-    scores: list[Any] = [*cases.scores.values()] or [cases.score]
+    scores = columns_of(cases.score)
     others = [None if cases.scores else model, cases.case, cases.truth, cases.count, cases.weight]
     columns = [
-        single_column(column, "score", cases.table.lazy()).alias(f"{ROW}_{place}")
+        pl.col(column).alias(f"{ROW}_{place}")
         for place, column in enumerate([*scores, *others])
         if column is not None
     ]

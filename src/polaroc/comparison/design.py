@@ -16,7 +16,7 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE, LEVEL, SPREAD
 from polaroc.base.text import capitalised, listed_rows
 from polaroc.comparison.measure_rows import Rows, refuse_rows, value_columns
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import differs, unusual
 from polaroc.priors.grids import SAME
@@ -106,14 +106,8 @@ def _check_columns(keys: Sequence[str], model: str, folds: Sequence[str]) -> Non
     if unknown:
         raise InvalidArgument(
             f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",
-            hint=spelling(
-                unknown,
-                keys,
-                Hint(
-                    "evaluate with it as {model} or {fold}, or name others.",
-                    model=None,
-                    fold=None,
-                ),
+            hint=Hint(
+                "evaluate with it as {model} or {fold}, or name others.", model=None, fold=None
             ),
         )
     named = [model, *folds]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, fields
 
 import polars as pl
 
-from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CASE, FOLD, TRUTH, WEIGHT
@@ -105,14 +104,11 @@ def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
     Cases of a cluster count as one, as they are held out together.
     """
     rows, case = cases.table, cases.case
-    of_folds = [column_name(fold, "fold") for fold in cases.fold]
-    of_case = [] if case is None else [column_name(case, "case")]
+    of_folds, of_case = [*cases.fold], [] if case is None else [case]
     if count := sum(rows[name].null_count() for name in of_case):
         raise InvalidPredictions(f"{count} rows have no case.", hint=f"fill in {case!r}.")
-    if cases.cluster is not None:
-        cluster = column_name(cases.cluster, "cluster")
-        if rows[cluster].n_unique() >= GROUPS:
-            of_case = [cluster]
+    if cases.cluster is not None and rows[cases.cluster].n_unique() >= GROUPS:
+        of_case = [cases.cluster]
     rows = _numbered(rows, of_folds, FOLD) if of_folds else rows.with_columns(pl.lit(0).alias(FOLD))
     rows = _numbered(rows, of_case, CASE) if of_case else rows.with_row_index(CASE)
     weight = pl.lit(1.0) if cases.counted_by is None else pl.col(WEIGHT).cast(pl.Float64)

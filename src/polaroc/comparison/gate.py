@@ -16,7 +16,7 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.rounding import number
 from polaroc.comparison.answer import describe_priors
-from polaroc.comparison.compare import NO_BEARING, compare
+from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.fitted import Fitted, fitted, single_measure, too_few_cases
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
@@ -75,7 +75,7 @@ SAME_DIFFERENCE = (
 
 
 @described_as(compare)
-@takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
+@takes_cases(COMPARED_BY, or_measures=True)
 def gate(
     cases: Cases[Any],
     *,

@@ -10,7 +10,7 @@ from polaroc.base.columns import OVER, RESERVED, as_lazy, require
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
 from polaroc.base.text import capitalised, listed_rows
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import THE_TRUTH
@@ -162,7 +162,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
         )
         raise InvalidArgument(
             f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
-            hint=spelling([measure], known, again),
+            hint=again,
         )
     return Rows(frame, keys, measure)
 

@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import curve_keys, refuse_clash
+from polaroc.base.columns import curve_keys, keys_named, refuse_clash
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
 from polaroc.curves.whole import takes_curve
-from polaroc.predictions.usual_keys import keys_named
 from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
@@ -30,8 +29,8 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
     Parameters
     ----------
     model
-        The key that tells the models apart, by default the one with a usual name, such as
-        "model"; they are compared where all other keys, such as folds, are equal.
+        The key that tells the models apart, by default "model"; they are compared where all
+        other keys, such as folds, are equal.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.backend import Polars
-from polaroc.base.columns import single_column
+from polaroc.base.columns import column_name
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.predictions.row_checks import MAX_WEIGHT
@@ -33,15 +33,20 @@ class GroupCases:
     valid: pl.Expr
 
 
+def column(value: IntoExpr, argument: str) -> pl.Expr:
+    """A column, by its name or as an expression."""
+    return value if isinstance(value, pl.Expr) else pl.col(column_name(value, argument))
+
+
 def cases(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> GroupCases:
     """The cases of each group; Polars refuses a plan with columns that cannot be ranked."""
-    raw, label = single_column(score, "score"), single_column(truth, "truth")
+    raw, label = column(score, "score"), column(truth, "truth")
     is_pos, is_neg = label == 1, label == 0
     known = _is_number(raw) & _is_number_or_boolean(label)
     is_valid = known & raw.cast(pl.Float64).is_not_nan() & (is_pos | is_neg)
     count = pl.lit(1, pl.Int64)
     if weight is not None:
-        raw_weight = single_column(weight, "weight")
+        raw_weight = column(weight, "weight")
         count = raw_weight.cast(pl.Float64)
         is_valid = is_valid & _is_number(raw_weight) & count.is_between(0, MAX_WEIGHT)
     pos, neg = (in_class.cast(pl.Int64) * count for in_class in (is_pos, is_neg))

@@ -20,6 +20,7 @@ from polaroc.base.columns import (
     HAS_BOTH,
     as_lazy,
     curve_keys,
+    keys_named,
     refuse_clash,
     require,
     with_first,
@@ -30,7 +31,6 @@ from polaroc.base.statistics import student
 from polaroc.curves.segments import CELLS, share
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import check_choice
-from polaroc.predictions.usual_keys import keys_named
 from polaroc.typing import _P, FrameStep, LazyStep, Table
 
 Spread: TypeAlias = Literal["sd", "t"]
@@ -68,7 +68,7 @@ def mean_curve(
         priors that the folds share, for the mean precision-recall curve at each of them.
     fold
         The key or keys of the folds, over which curves are averaged; there is a mean curve for
-        each value of the others. By default those with a usual name, such as "fold".
+        each value of the others. By default "fold".
     n
         How many false positive rates, or recalls, evenly spaced from 0 to 1, at least 2.
     interval

@@ -10,7 +10,7 @@ from polaroc.base.columns import RESERVED, curve_keys, within
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
-from polaroc.errors import Hint, InvalidArgument, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.priors.grids import is_among, prior, skew, some_priors
 from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
 from polaroc.typing import Priors, Quantity
@@ -143,11 +143,7 @@ def select_rates(
         if unknown:
             raise InvalidArgument(
                 f"there is no rate {quoted(unknown, 3)}; there are {', '.join(RATES)}.",
-                hint=spelling(
-                    [name for name in unknown if isinstance(name, str)],
-                    list(RATES),
-                    "give a mapping from a name to a function for a rate of your own.",
-                ),
+                hint="give a mapping from a name to a function for a rate of your own.",
             )
         selected = {name: RATES[name] for name in names}
     clash = [name for name in selected if name in keys or name in RESERVED - {"precision"}]

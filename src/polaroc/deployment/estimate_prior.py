@@ -50,7 +50,7 @@ COLUMNS = {
 
 
 # The prior that posteriors stand for is that of the reference: no `score_prior` is honoured.
-@frame_of_cases(OF_COUNTS, no_bearing=["case", "time", "test_train_ratio"])
+@frame_of_cases(OF_COUNTS, no_bearing=["case", "test_train_ratio"])
 def estimate_prior(
     reference: Cases[Any],
     deployed: Table | Paths | Cases[Any],

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
-from polaroc.base.columns import check_keys, key_columns, with_level
+from polaroc.base.columns import check_keys, column_name, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.deployment.alarms import Assessed, Assessment, Terms, model_alarms
@@ -42,7 +42,6 @@ from polaroc.deployment.tables import (
     REFERENCE,
     Key,
     counts_of,
-    days_as_time,
     errors_named,
     for_key,
     read_with_time,
@@ -52,13 +51,13 @@ from polaroc.deployment.tables import (
     widest_range,
     with_roles_of,
 )
+from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.resolved import overridden
 from polaroc.predictions.roles import OF_COUNTS, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, each_counted
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.thresholds.promises import names_of_models
@@ -69,15 +68,13 @@ QUANTITIES = (
 )  # fmt: skip
 
 
-@takes_cases(
-    [*OF_COUNTS, "cluster", "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
-    of_another=["time"],
-)  # fmt: skip
+@takes_cases([*OF_COUNTS, "cluster"], no_bearing=["case", "score_prior", "test_train_ratio"])
 def monitor(
     reference: Cases[Any],
     deployed: Table | Paths | Cases[Any],
     *,
     points: Table | Numbers,
+    time: str,
     over: Sequence[float] | None = None,
     every: str | None = None,
     cost_fn: float = 1,
@@ -100,29 +97,29 @@ def monitor(
         alone: the result of `cases`, or any table that it takes. Models are compared where the
         other keys are equal: they score the same cases.
 
-        Days are taken to differ by chance alone, unless the reference names its own: a `cluster`,
-        the day or another batch, such as are judged at once in use; or it is the result of
-        `cases` with a `time` of its own. It should have twenty of them or more, which show how
-        much the scores of a class differ from day to day. Limits are then wider: "no alarm"
-        says less, and the answer does not say how much less.
+        Days are taken to differ by chance alone, unless the reference names its own by `cluster`:
+        the day or another batch, such as are judged at once in use. It should have twenty of them
+        or more, which show how much the scores of a class differ from day to day. Limits are then
+        wider: "no alarm" says less, and the answer does not say how much less.
     deployed
         Scores of the same models in use with their time, one row per case, of new
-        times: all that are not in `state`. A table with the same roles but for the truth, or
-        cases with roles of their own. Their `time`, the day or what else is judged at once, has
-        an order, and may have gaps. As a keyword, `time` names their column, and none of the
-        reference.
+        times: all that are not in `state`. A table with the same roles but for truth and cluster,
+        or cases with roles of their own.
     **columns
     points
         The thresholds in use, one per key: the result of `operating_points` at one prior or over
         a range, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the keys
         that it depends on, one number, or a mapping from model to number.
+    time
+        The column of `deployed`, and of `labelled`, with the day or what else is judged at once: a
+        date, a time, a number or text that sorts. It may have gaps.
     over
         The range of priors that the thresholds were chosen for: (low, high). By default the one
         that `points` says.
     every
         How long a time is that is judged at once, as Polars says it: "1d", "1w", for whole numbers
         "10i". Times are cut into such periods; by default each value is one. A `cluster` of the
-        reference is cut only if it is the column of the time.
+        reference is cut only if its column is `time`.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm.
     level
@@ -148,8 +145,7 @@ def monitor(
         As in `curve`, for both tables; for keys that only one of them has, and values of keys
         that the reference has not, or has with one class only.
         For times in use that are moments of about one case each, without `every`.
-        For a `cluster` of the reference that is not its `time`, where it has both, and for one of
-        the scores in use that is not theirs.
+        For a `cluster` of the scores in use other than `time`.
     InvalidTable
         Where `points` has no threshold for a key, or several; where `state` is of another
         reference, threshold or level, or has a time that is given again with
@@ -204,8 +200,7 @@ def monitor(
     ...     "day": [1] * 5_000 + [2] * 5_000,
     ...     "score": [0.9] * 900 + [0.1] * 4_100 + [0.9] * 2_500 + [0.1] * 2_500,
     ... })
-    >>> names = {"truth": "truth", "score": "score", "time": "day"}
-    >>> watched = pr.monitor(reference, deployed, points=0.9, over=(0.05, 0.2), **names)
+    >>> watched = pr.monitor(reference, deployed, points=0.9, time="day", over=(0.05, 0.2))
     >>> priors = watched.table.filter(quantity="prior")
     >>> priors.select("day", pl.col("estimate").round(2), "alarm").rows()
     [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
@@ -216,27 +211,31 @@ def monitor(
     if isinstance(deployed, Cases):
         with errors_named(DEPLOYED):
             deployed = overridden(deployed, columns)
-    like = replace(reference, time=columns.get("time", reference.time), cluster=None)
+    time = column_name(time, "time")
+    batch, reference = reference.cluster, replace(reference, cluster=None)
+    of_use = with_roles_of(reference, deployed, DEPLOYED, monitor)
+    if of_use.cluster not in (None, time):
+        raise InvalidArgument(
+            f"deployed: cluster is {of_use.cluster!r} and time is {time!r}: no limits allow for "
+            "both.",
+            hint="in use, rows of a cluster have to be of one time: leave cluster out.",
+        )
+    of_use = replace(of_use, cluster=None)
     # Batches may be anything, such as hospitals; days are cut as those in use are.
-    batches = column_names_of(reference.columns.get("cluster", []))
-    reference = days_as_time(reference)
-    of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
-    is_cut = not batches or batches == column_names_of([of_use.time])
-    known = read_with_time(reference, REFERENCE, every if is_cut else None)
-    used = read_with_time(of_use, DEPLOYED, every)
+    known = read_with_time(reference, REFERENCE, batch, every if batch == time else None)
+    used = read_with_time(of_use, DEPLOYED, time, every)
     with errors_named(DEPLOYED):
         check_keys(used.keys, also=[*RESULT, *STATE])
-    time, day = used.keys[-1], None if reference.time is None else known.keys[-1]
-    keys = known.keys if day is None else known.keys[:-1]
+    keys = known.keys if batch is None else known.keys[:-1]
     refuse_other_keys(keys, used.keys[:-1], DEPLOYED)
-    references = references_of(known, points, level, day)
+    references = references_of(known, points, level, batch)
     chosen_for = widest_range(references)
     schema = used.rows.collect_schema()
     labels = None
     if labelled is not None:
         like = replace(of_use, truth=reference.truth, positive=reference.positive)
         of_labels = with_roles_of(like, labelled, LABELLED, monitor)
-        labels = _labels(of_labels, every, keys, schema[time])
+        labels = _labels(of_labels, time, every, keys, schema[time])
     histories = read_histories(state, keys, time, references, schema[time], terms)
     rows = rows_by_key(used, keys, references)
     assessed = {
@@ -257,16 +256,16 @@ def monitor(
     told = {key: own for key, own in samples.items() if why[key] is None}
     table = _table(histories, types)
     # In use a patient may come on several days.
-    doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, *key_columns(of_use.time))))
+    doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, time)))
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
         *other_range(chosen_for, terms.over),
         *dropped_rows(known, used),
         *(f"{note}." for note in doubts),
         *moments(rows, time),
-        *(reference_days(known.cases.collect(), day) if day is not None else []),
+        *(reference_days(known.cases.collect(), batch) if batch is not None else []),
         *(one for one in why.values() if one is not None),
-        *([SAME_DAYS] if day is None and table["alarm"].count() else []),
+        *([SAME_DAYS] if batch is None and table["alarm"].count() else []),
     ]
     states = history_table(histories, references, keys, types, terms)
     pooled = with_level(_together(told, types, terms, level), level)
@@ -275,12 +274,11 @@ def monitor(
 
 
 def _labels(
-    labelled: Cases[Any], every: str | None, keys: Sequence[str], times: pl.DataType
+    labelled: Cases[Any], time: str, every: str | None, keys: Sequence[str], times: pl.DataType
 ) -> Predictions:
     """The labelled cases, refused where their keys or times are not those of the scores in use."""
-    labels = read_with_time(each_counted(labelled), LABELLED, every)
-    *own, time = labels.keys
-    refuse_other_keys(keys, own, LABELLED)
+    labels = read_with_time(each_counted(labelled), LABELLED, time, every)
+    refuse_other_keys(keys, labels.keys[:-1], LABELLED)
     check_same_time(time, labels.rows.collect_schema()[time], times, "the labelled cases")
     return labels
 

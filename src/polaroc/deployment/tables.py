@@ -14,25 +14,22 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
-    key_expressions,
-    key_names,
     parts_by_key,
     require,
-    single_column,
 )
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.deployment.calendar import cut, dates_of, no_time
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.calendar import cut, dated, no_time
-from polaroc.predictions.cases import Cases, columns_of
-from polaroc.predictions.column_checks import require_roles
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import check_columns, require_roles
 from polaroc.predictions.resolved import alike, opened
+from polaroc.predictions.roles import NEEDED
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.thresholds.fixed import (
     Numbers,
     are_numbers,
@@ -40,7 +37,7 @@ from polaroc.thresholds.fixed import (
     refuse_unknown_models,
     threshold_table,
 )
-from polaroc.typing import Array, IntoExpr, Paths, Table
+from polaroc.typing import Array, Paths, Table
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -72,63 +69,40 @@ def with_roles_of(
     if table == DEPLOYED:
         cases = replace(cases, truth=None, positive=None)
     with errors_named(table):
-        unused = [role for role in cases.said if bearings.get(role) != "used"]
+        # The cases tell whether rows are independent.
+        unused = [role for role in cases.said if bearings.get(role) != "used" and role != "case"]
         found = alike(cases, other, but=unused)
         found = replace(found, table=opened(found.table))
         names = found.table.lazy().collect_schema().names()
         refuse_roles(found, function.__name__, [*bearings])
-        # Where times are told apart, those of a cluster are all of one.
-        if found.cluster is not None:
-            _time_alone(found, "in use, rows of a cluster have to be of one time")
-            found = replace(found, cluster=None)
-        needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
-        require_roles(found.said, [role for role, is_so in needed.items() if is_so], names)
+        require_roles(found.said, ["score"] if table == DEPLOYED else NEEDED, names)
     return replace(found, truth=None, positive=None) if table == DEPLOYED else found
 
 
-def days_as_time(reference: Cases[Any]) -> Cases[Any]:
-    """The reference with its clusters as its days, where it names any."""
-    with errors_named(REFERENCE):
-        days = _time_alone(reference, "give as cluster the days, or batches, that differ")
-    return replace(reference, time=days, cluster=None)
+def read_with_time(
+    cases: Cases[Any], table: str, time: str | None, every: str | None = None
+) -> Predictions:
+    """Cases with their time, if it is named, as the last key: cut into periods `every`.
 
-
-def _time_alone(cases: Cases[Any], hint: str) -> IntoExpr | None:
-    """The time of cases, or their clusters; raise where these are two columns."""
-    own = [column_names_of(columns_of(one)) for one in (cases.time, cases.cluster)]
-    if all(own) and own[0] != own[1]:
-        raise InvalidArgument(
-            f"time is {quoted(own[0])} and cluster is {quoted(own[1])}: no limits allow for both.",
-            hint=f"{hint}, or leave one of them out.",
-        )
-    return cases.time if cases.cluster is None else cases.cluster
-
-
-def read_with_time(cases: Cases[Any], table: str, every: str | None = None) -> Predictions:
-    """Cases with their time, where they have one, as the last key: cut into periods `every`."""
+    Texts that are dates of ISO 8601, as CSV files have them, are taken as dates.
+    """
     with errors_named(table):
-        if cases.time is None:
+        if time is None:
             return read(cases, collected=True)
-        cases = _cut(dated(cases), every)
-        *keys, time = key_names(key_expressions([*cases.keys, cases.time]), cases.table.lazy())
-        if time in keys:
+        schema = cases.table.lazy().collect_schema()
+        check_columns(schema, [time])
+        if time in cases.keys:
             raise InvalidArgument(
                 f"the time {time!r} is among by, model and fold, too.",
-                hint=Hint("leave it out there, with fold=None where it was found by its name."),
+                hint="leave it out there, with fold=None if it is the fold by default.",
             )
-        rows = read(cases, also=columns_of(cases.time), collected=True)
+        if every is not None or schema[time] == pl.String:
+            rows = cases.table.lazy().select(dict.fromkeys([*cases.used, time])).collect()
+            times = cut(dates_of(rows[time]), every)
+            cases = replace(cases, table=rows.with_columns(times))
+        rows = read(cases, also=[time], collected=True)
     check_times(rows, time, table)
     return rows
-
-
-def _cut(cases: Cases[Any], every: str | None) -> Cases[Any]:
-    """Cases whose time is the beginning of its period."""
-    if every is None:
-        return cases
-    held = cases.collect()
-    time = held.table.select(single_column(held.time, "time", held.table.lazy())).to_series()
-    # By its name: an expression would be taken once more, of the periods that it has made.
-    return replace(held, table=held.table.with_columns(cut(time, every)), time=time.name)
 
 
 def refuse_other_keys(

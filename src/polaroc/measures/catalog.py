@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import one_or_several
-from polaroc.curves.surface import RATES
-from polaroc.errors import Hint, InvalidArgument, check_choice, nearest, quoted
+from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
 from polaroc.measures.corrected_areas import AUPREC_CORRECTED, IAUPREC_CORRECTED
 from polaroc.measures.scoring import SCORING, check_score_prior
@@ -166,7 +165,7 @@ def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[Mea
     Raise where a measure needs `over`, or does not support the interpolation.
     """
     for name in names:
-        check_choice("measures", name, tuple(CATALOG), _of_one_threshold(name))
+        check_choice("measures", name, tuple(CATALOG))
     selected = [one for one in CATALOG.values() if one.name in names]
     lacking = [one.name for one in selected if not _has_over(one, arguments.over)]
     if lacking:
@@ -185,16 +184,6 @@ def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[Mea
                 ),
             )
     return selected
-
-
-def _of_one_threshold(name: object) -> Hint | None:
-    """Where to find a rate that is taken for a measure."""
-    close = nearest(name, list(RATES))
-    if not close:
-        return None
-    return Hint(
-        f"{close[0]!r} is the rate of one threshold: polaroc.expr.rate({close[0]!r}, ...) takes it."
-    )
 
 
 def _has_over(definition: MeasureDefinition, over: object) -> bool:

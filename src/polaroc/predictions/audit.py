@@ -10,7 +10,6 @@ from polaroc.base.columns import check_keys, within
 from polaroc.base.private_columns import COUNT, DIFFERS, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
 from polaroc.predictions.cases import Cases, check_folds
-from polaroc.predictions.dependence import dependence
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import (
     SCORE,
@@ -33,7 +32,7 @@ SAME = 1e-9
 
 @takes_cases(
     ["truth", "score", "positive", "model", "fold", "case", "count", "weight", "by"],
-    no_bearing=["nulls", "cluster", "time", "score_prior", "test_train_ratio"],
+    no_bearing=["nulls", "cluster", "score_prior", "test_train_ratio"],
 )
 def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     """Audit a prediction table in one pass: what each key holds and lacks.
@@ -58,8 +57,7 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
         "model" or else the first tells models apart, the others blocks: `note`
         says which blocks not every model has, where models have different numbers
         of cases, and which blocks have over twice or less than half as many cases
-        as usual, or clearly another share of positives. For an eager table it says where
-        several rows share a patient, a customer or the like.
+        as usual, or clearly another share of positives.
 
     Raises
     ------
@@ -118,7 +116,6 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
         pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(label_note()),
         "note",
         balance_note(keys),
-        pl.lit(dependence(cases), pl.String),
     )
     found = unread.collected_with(
         report.select(

@@ -1,21 +1,19 @@
 """A table of predictions and what its columns mean, as functions take it."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 import polars as pl
 
-from polaroc.base.columns import free_name, key_expressions, single_column
+from polaroc.base.columns import free_name
 from polaroc.base.private_columns import ROW_ERROR, TRUTH
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
+from polaroc.errors import InvalidPredictions, quoted, warn
 from polaroc.predictions.engines import engine_of
-from polaroc.predictions.roles import COLUMN_ROLES, FOUND, ROLES
+from polaroc.predictions.roles import COLUMN_ROLES, ROLES
 from polaroc.predictions.row_checks import truth_column
-from polaroc.predictions.usual_keys import column_names_of, usual_case, usual_names, usual_units
-from polaroc.predictions.wide import score_columns
-from polaroc.typing import Held, IntoExpr, Label, Nulls, Prior, Score
+from polaroc.typing import Held, Label, Nulls, Prior, Score
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
@@ -39,13 +37,11 @@ class Cases(Generic[Held]):
     ----------
     table
         The table, untouched: a Polars frame, or that of a warehouse.
-    truth, score, positive, nulls, model, fold, case, cluster, time, count, weight, by, \
+    truth, score, positive, nulls, model, fold, case, cluster, count, weight, by, \
 score_prior, test_train_ratio
         The roles and facts, as in `cases`; those that may be several columns are tuples.
-    costs
-        What a missed positive and a false alarm cost, where a function was given a column of these.
     found, absent
-        The roles that were found by the names of columns, and those that were said to be None.
+        The roles that have the column of their name by default, and those that are None.
 
     Examples
     --------
@@ -61,27 +57,26 @@ score_prior, test_train_ratio
 
     table: Held
     _: KW_ONLY
-    truth: IntoExpr | None = None
+    truth: str | None = None
     score: Score | None = None
     positive: Label | Sequence[Label] | None = None
     nulls: Nulls = "raise"
-    model: IntoExpr | None = None
-    fold: tuple[IntoExpr, ...] = ()
-    case: IntoExpr | None = None
-    cluster: IntoExpr | None = None
-    time: IntoExpr | None = None
-    count: IntoExpr | None = None
-    weight: IntoExpr | None = None
-    by: tuple[IntoExpr, ...] = ()
+    model: str | None = None
+    fold: tuple[str, ...] = ()
+    case: str | None = None
+    cluster: str | None = None
+    count: str | None = None
+    weight: str | None = None
+    by: tuple[str, ...] = ()
     score_prior: Prior = "observed"
     test_train_ratio: float | None = None
     found: frozenset[str] = field(default=frozenset())
     absent: frozenset[str] = field(default=frozenset())
 
     @property
-    def scores(self) -> dict[str, IntoExpr]:
-        """The column of scores of each model; none where one column has all."""
-        return score_columns(self.score)
+    def scores(self) -> list[str]:
+        """The columns of scores of a wide table, one per model; none where one column has all."""
+        return [] if self.score is None or isinstance(self.score, str) else [*self.score]
 
     @property
     def in_clusters(self) -> bool:
@@ -89,26 +84,25 @@ score_prior, test_train_ratio
         return self.cluster is not None or self.weight is not None
 
     @property
-    def counted_by(self) -> tuple[str, IntoExpr] | None:
+    def counted_by(self) -> tuple[str, str] | None:
         """The role by which rows count more or less than once, and its column, if any."""
         if self.count is not None:
             return "count", self.count
         return None if self.weight is None else ("weight", self.weight)
 
     @property
-    def keys(self) -> list[IntoExpr]:
+    def keys(self) -> list[str]:
         """The columns that tell answers apart, in order; that of a wide table's models left out."""
         # Two roles may share a column, which is then one key.
-        named: set[str] = {key for key in self.by if isinstance(key, str)}
-        others: list[IntoExpr] = [*([] if self.model is None else [self.model]), *self.fold]
-        return [*self.by, *(key for key in others if not isinstance(key, str) or key not in named)]
+        model = [] if self.model is None else [self.model]
+        return list(dict.fromkeys([*self.by, *model, *self.fold]))
 
     @property
     def said(self) -> dict[str, Any]:
         """The roles and facts that are not as they are by default."""
         defaults = {name: one.default for name, one in type(self).__dataclass_fields__.items()}
         roles = {name: getattr(self, name) for name in ROLES}
-        # An expression equals nothing, and what was read from a file equals a word of ours.
+        # What was read from a file equals a word of ours, and arrays of labels equal nothing.
         return {
             name: value
             for name, value in roles.items()
@@ -116,44 +110,22 @@ score_prior, test_train_ratio
         }
 
     @property
-    def columns(self) -> dict[str, list[IntoExpr]]:
+    def columns(self) -> dict[str, list[str]]:
         """The columns of each role that has any."""
-        given = {name: self.said[name] for name in COLUMN_ROLES if name in self.said}
-        # What is no list of columns is refused as a whole.
-        if isinstance(self.score, list | tuple) and not self.scores:
-            given["score"] = [self.score]
-        return {name: columns_of(value) for name, value in given.items()}
+        return {name: columns_of(self.said[name]) for name in COLUMN_ROLES if name in self.said}
 
     @property
     def used(self) -> list[str]:
-        """The names of the columns that have a role, or are read by an expression that has one."""
-        return self.used_but()
-
-    def used_but(self, *roles: str) -> list[str]:
-        """The names of the columns that have another role than these."""
-        return column_names_of(self._columns_but(*roles))
-
-    def _columns_but(self, *roles: str) -> list[IntoExpr]:
-        """The columns of other roles than these."""
-        return [one for role, own in self.columns.items() if role not in roles for one in own]
+        """The names of the columns that have a role."""
+        return [name for columns in self.columns.values() for name in columns]
 
     def collect(self) -> "Cases[pl.DataFrame]":
-        """The same of a table in memory.
-
-        Of predictions that are not, the columns in use are read, and those whose names say that
-        rows may not be independent.
-        """
+        """The same of a table in memory; of predictions elsewhere the columns in use are read."""
         table: Any = self.table
         engine = engine_of(table)
-        # Only the whole table tells which columns a selector within an expression reads.
-        has_selector = any(
-            isinstance(one, pl.Expr) and one.meta.has_multiple_outputs()
-            for one in self._columns_but()
-        )
-        if self.truth is not None and not (isinstance(table, pl.DataFrame) or has_selector):
+        if self.truth is not None and not isinstance(table, pl.DataFrame):
             names = table.collect_schema().names() if engine is None else table.columns
-            usual = [*usual_names(names).keys, *usual_units(names), usual_case(names)]
-            table = table.select([name for name in names if name in (*self.used, *usual)])
+            table = table.select([name for name in names if name in self.used])
         rows = table.lazy().collect() if engine is None else engine.collected(table)
         if rows is not table:
             check_folds(self, rows)
@@ -171,28 +143,17 @@ score_prior, test_train_ratio
 
 
 def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
-    """Refuse a column of folds found by its name, or warn of a named one, that has no folds.
-
-    Its values say that it divides the data into training and test cases or the like.
-    """
-    for name in column_names_of(cases.fold):
+    """Warn if the values of a fold say that it divides the data into training and test cases."""
+    for name in cases.fold:
         kind = rows.schema.get(name)
         if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
             continue
         values = rows[name].drop_nulls().unique().cast(pl.String).sort().to_list()
-        if len(values) < 2 or not any(PART.fullmatch(value.strip()) for value in values):
-            continue
-        found = f"{name!r} has the values {quoted(values, 5)}, which are parts of data, not folds"
-        if "fold" in cases.found:
-            raise InvalidArgument(
-                f"the column {found}; it was found by its name.",
-                hint=Hint(
-                    "keep the rows of one part, such as the test cases; if these are folds, say "
-                    "{fold}.",
-                    fold=name,
-                ),
+        if len(values) > 1 and any(PART.fullmatch(value.strip()) for value in values):
+            warn(
+                f"The column {name!r} has the values {quoted(values, 5)}, which are parts of data, "
+                "not folds, as it seems: if so, keep the rows of one part."
             )
-        warn(f"The column {found}, as it seems: if so, keep the rows of one part.")
 
 
 def with_cluster(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
@@ -204,27 +165,15 @@ def with_cluster(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
         return cases, []
     table = cases.table
     free = free_name("cluster", table.collect_schema())
-    value = single_column(cases.cluster, "cluster", table.lazy()).alias(free)
-    is_float = table.lazy().select(value).collect_schema()[free].is_float()
+    value = pl.col(cases.cluster).alias(free)
+    is_float = table.collect_schema()[cases.cluster].is_float()
     table = table.with_columns(value.fill_nan(None) if is_float else value)
     return replace(cases, table=table, cluster=free), [free]
 
 
-def found_in_words(cases: Cases[Any], roles: Collection[str] = FOUND) -> str:
-    """Which columns were found by their names, of some roles; empty where none was."""
-    found = [
-        f"{role} {quoted([str(one) for one in columns])}"
-        for role, columns in cases.columns.items()
-        if role in cases.found and role in roles
-    ]
-    return f"Found by name: {', '.join(found)}." if found else ""
-
-
-def columns_of(value: object) -> list[IntoExpr]:
+def columns_of(value: object) -> list[str]:
     """The columns that a role names."""
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return [*value] if isinstance(value, list | tuple) else [cast(IntoExpr, value)]
+    return [*value] if isinstance(value, list | tuple) else [cast(str, value)]
 
 
 def _lines(described: Cases[Any]) -> Iterator[str]:
@@ -234,9 +183,7 @@ def _lines(described: Cases[Any]) -> Iterator[str]:
     if isinstance(table, pl.DataFrame):
         yield _size(described)
         counts = {
-            role: table.select(*key_expressions(columns[role])).n_unique()
-            for role in COUNTED
-            if role in columns
+            role: table.select(columns[role]).n_unique() for role in COUNTED if role in columns
         }
         if described.scores:
             counts["score"] = len(described.scores)
@@ -246,10 +193,8 @@ def _lines(described: Cases[Any]) -> Iterator[str]:
     width = max(map(len, described.said))
     for role, value in described.said.items():
         words = quoted(columns[role]) if role in columns else repr(value)
-        if isinstance(value, Mapping):
-            words = ", ".join(f"{model}={one!r}" for model, one in value.items())
         if role in described.found:
-            words += " (found by its name)"
+            words += " (by default)"
         if role in counts:
             words += f": {counts[role]:,}{' models' if role == 'score' else ''}"
         yield f"{role:<{width}}  {words}"
@@ -266,7 +211,7 @@ def _size(described: Cases[Any]) -> str:
     rows = f"{table.height:,} rows"
     if described.truth is None:
         return rows
-    named = table.select(single_column(described.truth, "truth", table.lazy()).alias(TRUTH))
+    named = table.select(pl.col(described.truth).alias(TRUTH))
     try:
         label, errors = truth_column(named.schema[TRUTH], described.truth, described.positive)
     except InvalidPredictions:

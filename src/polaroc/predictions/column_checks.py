@@ -5,12 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import single_column
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.files.text_files import separator_hint, separator_in
-from polaroc.predictions.roles import NEEDED, OTHER_OPTIONS, ROLES
-from polaroc.predictions.usual_keys import column_names_of, usual_columns, usual_name
-from polaroc.typing import IntoExpr
+from polaroc.predictions.roles import ROLES
 
 CHECK_NAMES = Hint(
     "check the spelling of the columns; the index of a pandas table becomes one by reset_index().",
@@ -18,84 +15,57 @@ CHECK_NAMES = Hint(
 )
 
 
-def refuse_objects(columns: Sequence[IntoExpr], table: pl.LazyFrame) -> None:
+def refuse_objects(names: Iterable[str], schema: Mapping[str, pl.DataType]) -> None:
     """Refuse columns of Python objects, which have no order."""
-    for column in columns:
-        one = single_column(column, "by", table)
-        ((name, kind),) = table.select(one).collect_schema().items()
-        if kind == pl.Object:
+    for name in names:
+        if schema[name] == pl.Object:
             raise InvalidPredictions(
                 f"the column {name!r} has values of different types.",
                 hint="make them one type first, for example with .astype(str) in pandas.",
             )
 
 
-def refuse_index(frame: object) -> None:
-    """Refuse an index of pandas that may tell models or folds apart: it would be left out."""
-    names = getattr(getattr(frame, "index", None), "names", ())
-    usual = [name for name in names if isinstance(name, str) and usual_name(name)]
-    if usual:
-        raise InvalidArgument(
-            f"the index has {quoted(usual)}, which would be left out.",
-            hint="make columns of it: frame.reset_index(); or drop it: "
-            "frame.reset_index(drop=True).",
-        )
-
-
-def check_columns(frame: pl.LazyFrame, wanted: Sequence[object], name: str = "the table") -> None:
+def check_columns(
+    present: Collection[str], wanted: Iterable[str], table: str = "the table"
+) -> None:
     """Refuse names that are no columns of the table."""
-    present = frame.collect_schema().names()
-    unknown = [name for name in column_names_of(wanted) if name not in present]
+    unknown = [name for name in wanted if name not in present]
     if not unknown:
         return
-    hint = spelling(unknown, present, CHECK_NAMES)
-    mark = separator_in(present, unknown[0])
-    if mark is not None:
-        hint = separator_hint(mark)
+    mark = separator_in([*present], unknown[0])
     raise InvalidArgument(
-        f"there is no column {quoted(unknown)}; {name} has {quoted(present) or 'no columns'}.",
-        hint=hint,
+        f"there is no column {quoted(unknown)}; {table} has {quoted([*present]) or 'no columns'}.",
+        hint=CHECK_NAMES if mark is None else separator_hint(mark),
     )
 
 
 def refuse_unknown_names(
-    said: Iterable[str], roles: Sequence[str] = (*ROLES,), others: Sequence[str] = ()
+    given: Iterable[str], roles: Sequence[str] = (*ROLES,), others: Sequence[str] = ()
 ) -> None:
     """Refuse names that are neither roles nor `others`, arguments of a function with `roles`."""
-    unknown = [name for name in said if name not in (*ROLES, *others)]
+    unknown = [name for name in given if name not in (*ROLES, *others)]
     if unknown:
-        allowed = [*others, *roles]
-        elsewhere = {name: role.others for name, role in ROLES.items()} | OTHER_OPTIONS
         raise InvalidArgument(
-            f"there is no argument {quoted(unknown)}; allowed are {', '.join(allowed)}.",
-            hint=spelling(
-                unknown,
-                [*allowed, *(role for role in ROLES if role not in roles)],
-                "say what the threshold is for: recall=, precision=, capacity= or costs."
-                if "constraints" in unknown and "capacity" in others
-                else "see help(pr.cases) for the roles of columns.",
-                elsewhere,
-            ),
+            f"there is no argument {quoted(unknown)}; allowed are {', '.join([*others, *roles])}.",
+            hint="see help(pr.cases) for the roles of columns.",
         )
 
 
-def require_roles(said: Mapping[str, Any], needed: Collection[str], names: Collection[str]) -> None:
+def require_roles(
+    given: Mapping[str, Any], needed: Collection[str], names: Collection[str]
+) -> None:
     """Refuse to go on without a role that is needed, of a table with these columns."""
     for role in needed:
-        if said.get(role) is not None:
+        if given.get(role) is not None:
             continue
-        found: dict[str, str] = dict(zip(NEEDED, usual_columns(names) or (), strict=False))
         if {"threshold", "tp", "fp"} <= set(names):
             raise InvalidArgument(
                 f"{role} is not given, and the table is a curve, to whose rows roles do not "
-                f"apply: {quoted(sorted(said))}.",
+                f"apply: {quoted(sorted(given))}.",
                 hint="give the predictions, with truth and score, or the curve alone.",
             )
         raise InvalidArgument(
-            f"{role} is not given, allowed are column names and Polars expressions; the table has "
+            f"{role} is not given, and there is no column {role!r}; the table has "
             f"{quoted([*names]) or 'no columns'}.",
-            hint=Hint(
-                f"name its column, for example {{{role}}}.",
-                **{role: found.get(role) or ROLES[role].example},
-            ),
+            hint=Hint(f"name its column, for example {{{role}}}.", **{role: ROLES[role].example}),
         )

@@ -1,15 +1,12 @@
-"""Whether a column of a table shows that its rows are not independent."""
+"""Whether rows are not independent, since they share a case."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import key_expressions
-from polaroc.base.private_columns import COUNT, PRIVATE, SIZE
+from polaroc.base.private_columns import COUNT, SIZE
 from polaroc.base.text import joined_notes
-from polaroc.predictions.cases import Cases, columns_of
-from polaroc.predictions.usual_keys import column_names_of, may_be_key, usual_names, usual_units
+from polaroc.predictions.cases import Cases
 
 # A column of fewer values divides the cases, as kinds of devices do.
 MIN_VALUES = 10
@@ -18,41 +15,34 @@ LOOKED_AT = 10_000
 
 
 def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
-    """Note on rows of a key that share a case, a patient or the like; None where none is seen.
+    """Note on rows of a key that share a case; None where none do.
 
-    It goes by the usual names of such columns. A lazy table is not read for it, and nothing is
-    said where clusters are named. What is `of_measures` takes `cluster`.
+    A lazy table is not read for it, and nothing is said where clusters are named. What is
+    `of_measures` takes `cluster`.
 
     Examples
     --------
     >>> from polaroc.predictions.resolved import cases
-    >>> table = pl.DataFrame({"patient": [*range(10)] * 2, "y": [0, 1] * 10, "p": [0.5] * 20})
-    >>> print(dependence(cases(table, truth="y", score="p"))[:49])
-    rows with the same 'patient' are not independent
+    >>> table = pl.DataFrame({"case": [*range(10)] * 2, "y": [0, 1] * 10, "p": [0.5] * 20})
+    >>> print(dependence(cases(table, truth="y", score="p"))[:46])
+    rows with the same 'case' are not independent
     """
-    frame = cases.table
+    frame, case = cases.table, cases.case
     # Whoever names clusters knows.
-    if isinstance(frame, pl.LazyFrame) or cases.cluster is not None:
+    has_cluster = cases.cluster is not None
+    if case is None or case in cases.keys or has_cluster or isinstance(frame, pl.LazyFrame):
         return None
-    keys = key_expressions(cases.keys)
-    taken = [cases.truth, cases.count, cases.weight, *columns_of(cases.score)]
-    used = column_names_of([*taken, *keys])
-    free = [name for name in frame.columns if name not in used and not name.startswith(PRIVATE)]
-    keys += [pl.col(name) for name in usual_names(free).keys]
-    units = [name for name in usual_units(free) if may_be_key(frame.schema[name])]
-    for name in units:
-        if (found := _most_shared(frame, name, keys)) is not None:
-            return (
-                f"rows with the same {name!r} are not independent ({found[0]} values on "
-                f"{found[1]:,} rows), so limits, tests and promises are too sure: "
-                f"{f'name it as cluster={name!r}, or ' if of_measures else ''}take one row of each"
-            )
-    return None
+    if (found := _most_shared(frame.select(*cases.keys, case), case)) is None:
+        return None
+    return (
+        f"rows with the same {case!r} are not independent ({found[0]} values on "
+        f"{found[1]:,} rows), so limits, tests and promises are too sure: "
+        f"{f'name it as cluster={case!r}, or ' if of_measures else ''}take one row of each"
+    )
 
 
-def _most_shared(frame: pl.DataFrame, name: str, keys: Sequence[pl.Expr]) -> tuple[str, int] | None:
+def _most_shared(rows: pl.DataFrame, name: str) -> tuple[str, int] | None:
     """Values and rows of the key in which most rows share a value of a column, if any do."""
-    rows = frame.select(*keys, name)
     count, is_large = pl.col(name).n_unique(), rows.height > LOOKED_AT
     if is_large:
         # Rows of a patient are beside one another, or scattered.
@@ -85,7 +75,7 @@ def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr) -> pl.LazyFr
 
 def several_folds(cases: Cases[Any]) -> list[str]:
     """The columns that tell folds apart; none where there is one fold."""
-    folds = key_expressions(cases.fold)
+    folds = [*cases.fold]
     if not folds or cases.table.lazy().select(folds).unique().collect().height < 2:
         return []
-    return column_names_of(folds)
+    return folds

@@ -3,29 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import polars as pl
 
-from polaroc.base.columns import (
-    check_keys,
-    column_names,
-    key_expressions,
-    key_names,
-    refuse_clash,
-    single_column,
-)
+from polaroc.base.columns import check_keys, column_names, refuse_clash
 from polaroc.base.private_columns import HAVE, LABEL, VALUE, WEIGHT, private
-from polaroc.errors import Hint, InvalidArgument, nearest, quoted
-from polaroc.predictions.cases import Cases, columns_of
+from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.takes_cases import makes_cases
 from polaroc.predictions.wide import with_row_cases
-from polaroc.typing import IntoExpr, Label
+from polaroc.typing import Label
 
 ADDED = ("class", "truth", "score")
-BESIDE_KEYS = ("case", "cluster", "time")
 WORDS = {"true": True, "false": False}
 # Labels of an example in a hint.
 MAX_LABELS = 5
@@ -33,7 +25,7 @@ MAX_LABELS = 5
 
 @makes_cases(
     ["truth", "model", "fold", "case", "count", "weight", "by"],
-    no_bearing=["nulls", "cluster", "time", "score_prior", "test_train_ratio"],
+    no_bearing=["nulls", "cluster", "score_prior", "test_train_ratio"],
     needed=["truth"],
 )
 def one_vs_rest(
@@ -84,35 +76,35 @@ def one_vs_rest(
     [('a', True, 0.9, 0), ('a', False, 0.2, 1)]
     """
     column_by_class = scores.values() if isinstance(scores, Mapping) else scores
-    named = column_names(column_by_class, "scores")
+    named = column_names([*column_by_class], "scores")
     by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
-    cases = _with_columns_of_roles(cases)
-    frame, truth = cases.table, cases.truth
+    cases = _with_cases(cases)
+    frame, truth = cases.table, cast(str, cases.truth)
     role, weight = cases.counted_by or ("weight", None)
-    check_columns(frame, named)
+    check_columns(frame.collect_schema(), named)
     if len(by_class) < 2:
         raise InvalidArgument(
             f"scores is {scores!r}, needed are two classes or more.",
             hint="give one column per class.",
         )
-    keys, own = key_expressions(cases.keys), single_column(truth, "truth", frame)
-    names = key_names(keys, frame)
+    names, own = cases.keys, pl.col(truth)
     check_keys(names, also=[*ADDED, role])
-    kept = [*keys, own.alias(LABEL)]
+    kept = [*map(pl.col, names), own.alias(LABEL)]
     made = [*ADDED]
     if weight is not None:
-        kept.append(single_column(weight, role, frame).alias(WEIGHT))
+        kept.append(pl.col(weight).alias(WEIGHT))
         made.append(role)
-    beside = cases.used_but("truth", "score", role, "by", "model", "fold")
+    of_keys = ("truth", "score", role, "by", "model", "fold")
+    beside = [name for one, own in cases.columns.items() if one not in of_keys for name in own]
     refuse_clash(beside, made)
     wanted = {private(str(i)): name for i, name in enumerate(by_class.values())}
-    dropped = {str(truth), str(weight), *named} - {*beside}
+    dropped = {truth, weight, *named} - {*beside}
     others = [name for name in frame.collect_schema() if name not in {*names, *made, *dropped}]
     # Names may be patterns to Polars, such as "*".
     beside_these = pl.selectors.by_name(*others)
 
     def of_labels(labels: pl.DataFrame) -> pl.DataFrame:
-        known = labels[LABEL].alias(str(truth))
+        known = labels[LABEL].alias(truth)
         classes = _classes(by_class, known, may_strip=not isinstance(scores, Mapping))
         return pl.DataFrame({VALUE: list(wanted), "class": classes})
 
@@ -138,36 +130,16 @@ def one_vs_rest(
     table = long.select(*names, "class", is_own, "score", *weights, beside_these)
 
     roles: dict[str, Any] = {} if weight is None else {role: role}
-    return replace(_with_key_names(cases), table=table, truth="truth", score="score",
-                   positive=None, **roles)  # fmt: skip
+    return replace(cases, table=table, truth="truth", score="score", positive=None,
+                   by=(*cases.by, "class"), **roles)  # fmt: skip
 
 
-def _with_key_names(cases: Cases[pl.LazyFrame]) -> Cases[pl.LazyFrame]:
-    """The cases with their keys by name, the class the last of `by`."""
-
-    def renamed(columns: Sequence[IntoExpr]) -> tuple[IntoExpr, ...]:
-        return tuple(key_names(key_expressions(columns), cases.table))
-
-    model = None if cases.model is None else renamed([cases.model])[0]
-    by = (*renamed(cases.by), "class")
-    return replace(cases, model=model, fold=renamed(cases.fold), by=by)
-
-
-def _with_columns_of_roles(cases: Cases[Any]) -> Cases[pl.LazyFrame]:
-    """The cases with columns where roles beside the keys are expressions, or a case has none."""
-    table, roles = cases.table.lazy(), {role: getattr(cases, role) for role in BESIDE_KEYS}
-    if cases.case is None and cases.model is None and "case" not in cases.absent:
-        table, roles["case"] = with_row_cases(table)
-    present = table.collect_schema().names()
-    for role, value in roles.items():
-        columns = [] if value is None else columns_of(value)
-        for place, one in enumerate(columns):
-            made = one if isinstance(one, str) else single_column(one, role).meta.output_name()
-            # Of the rows as they are: those of the result are more.
-            if made not in present:
-                table, columns[place] = table.with_columns(one), made
-        roles[role] = tuple(columns) if isinstance(value, tuple) else next(iter(columns), None)
-    return replace(cases, table=table, **roles)
+def _with_cases(cases: Cases[Any]) -> Cases[pl.LazyFrame]:
+    """The cases as a lazy table, with numbers of its rows where nothing tells cases apart."""
+    table, case = cases.table.lazy(), cases.case
+    if case is None and cases.model is None and "case" not in cases.absent:
+        table, case = with_row_cases(table)
+    return replace(cases, table=table, case=case)
 
 
 def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) -> pl.Series:
@@ -184,14 +156,13 @@ def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) 
     if len(found) == 1:
         return next(iter(found.values()))
     present = known.sort().to_list()
-    pairs = {label: (nearest(str(label), [*columns.values()]) or ["…"])[0] for label in present}
     raise InvalidArgument(
         f"scores has the classes {quoted([*columns])}, and truth {labels.name!r} the labels "
         f"{quoted(present)}: which column is whose cannot be told.",
         hint=Hint(
             "give a mapping from each label to its column, such as {scores}; rows of labels "
             "without a column are to be left out before.",
-            scores=dict(list(pairs.items())[:MAX_LABELS]),
+            scores=dict.fromkeys(present[:MAX_LABELS], "…"),
         ),
     )
 

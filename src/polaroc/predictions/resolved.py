@@ -1,4 +1,4 @@
-"""The roles of a table, as they are said or found by the names of its columns."""
+"""The roles of a table, as they are given or by default."""
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
@@ -10,27 +10,18 @@ from typing import Any, Unpack, cast, get_args, overload
 import polars as pl
 
 from polaroc.base.checks import check_ratio
-from polaroc.base.columns import (
-    key_columns,
-    key_expressions,
-    key_names,
-    refuse_repeated,
-    single_column,
-)
+from polaroc.base.columns import column_name, column_names
 from polaroc.base.tables import as_polars
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted
+from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.files.read import given_paths, scan
 from polaroc.predictions.cases import COUNTED, SEVERAL, Cases, check_folds
 from polaroc.predictions.column_checks import (
-    CHECK_NAMES,
     check_columns,
-    refuse_index,
     refuse_objects,
     refuse_unknown_names,
     require_roles,
 )
 from polaroc.predictions.engines import engine_of
-from polaroc.predictions.first_attempts import refuse_by_place
 from polaroc.predictions.roles import (
     APART,
     COLUMN_ROLES,
@@ -42,13 +33,12 @@ from polaroc.predictions.roles import (
     documented,
     parameters,
 )
-from polaroc.predictions.usual_keys import column_names_of, found_by_name, usual_columns
-from polaroc.predictions.wide import MODEL, score_columns
+from polaroc.predictions.wide import MODEL
 from polaroc.priors.grids import check_prior_or_observed
-from polaroc.typing import EagerTable, IntoExpr, InWarehouse, Nulls, Paths, Table, WarehouseTable
+from polaroc.typing import EagerTable, InWarehouse, Nulls, Paths, Table, WarehouseTable
 
-# Roles whose columns may also tell models, folds or cases apart.
-SHARED = ("cluster", "time")
+# A role whose columns may also be those of models, folds or cases.
+SHARED = ("cluster",)
 
 
 @overload
@@ -70,9 +60,7 @@ def cases(
 
 
 def cases(
-    frame: Table | Paths | WarehouseTable | Cases[Any],
-    *by_place: object,
-    **columns: Unpack[Columns],
+    frame: Table | Paths | WarehouseTable | Cases[Any], **columns: Unpack[Columns]
 ) -> Cases[Any]:
     """What the columns of a table of predictions mean, said once for all functions.
 
@@ -92,8 +80,8 @@ def cases(
     Returns
     -------
     Cases
-        The table with its roles. Printed, it shows them, which of them were found by name, and
-        the columns that have none; of a table in memory also how many rows, positives, models,
+        The table with its roles. Printed, it shows them, which of them are by default, and the
+        columns that have none; of a table in memory also how many rows, positives, models,
         folds, cases and clusters there are.
 
     Raises
@@ -108,15 +96,14 @@ def cases(
     --------
     >>> import polaroc as pr
     >>> table = pr.datasets.sonar_predictions()
-    >>> print(pr.cases(table, truth="truth", score="score"))
+    >>> print(pr.cases(table))
     5,040 rows, 2,640 positives
-    truth  'truth'
-    score  'score'
-    model  'model' (found by its name): 4
-    fold   'fold' (found by its name): 30
-    case   'case' (found by its name): 208
+    truth  'truth' (by default)
+    score  'score' (by default)
+    model  'model' (by default): 4
+    fold   'fold' (by default): 30
+    case   'case' (by default): 208
     """
-    refuse_by_place("cases", [frame, *by_place], ["frame"])
     if not isinstance(frame, Cases):
         return _of_table(frame, columns)
     return overridden(frame, columns)
@@ -133,17 +120,18 @@ def overridden(cases: Cases[Any], said: Mapping[str, Any]) -> Cases[Any]:
 
 def _of_table(table: Any, said: Mapping[str, Any]) -> Cases[Any]:
     engine = engine_of(table)
-    # Scores in use have no truth, and several classes no single score.
-    needed = () if any(said.get(role) is not None for role in NEEDED) else NEEDED
     describe = resolved if engine is None else engine.describe
-    described: Cases[Any] = describe(table, said, needed=needed)
+    described: Cases[Any] = describe(table, said, needed=())
+    # Scores in use have no truth, and several classes no single score.
+    if described.truth is None and described.score is None:
+        require_roles(described.said, NEEDED, columns_in(table))
     return described
 
 
 cast(Any, cases).__signature__ = signature(cases).replace(
     parameters=[
         next(iter(signature(cases).parameters.values())).replace(annotation=Table | Cases),
-        *parameters(ROLES, needed=()),
+        *parameters(ROLES),
     ]
 )
 
@@ -163,7 +151,7 @@ def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]: ...
 
 
 def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]:
-    """Cases of which nothing is found by name: for callers that know what they hold."""
+    """Cases without default roles: for callers that know what they hold."""
     return resolved(frame, columns, needed=(), find=())
 
 
@@ -173,100 +161,81 @@ def opened(frame: object, words: Sequence[str] = ()) -> pl.DataFrame | pl.LazyFr
     return as_polars(frame) if paths is None else scan(paths, words)
 
 
+def columns_in(frame: Any) -> list[str]:
+    """The names of the columns of any table."""
+    if engine_of(frame) is not None:
+        return [*frame.columns]
+    return opened(frame).lazy().collect_schema().names()
+
+
 def resolved(
     frame: Table | Paths,
     said: Mapping[str, Any],
     *,
     needed: Collection[str] = NEEDED,
-    find: Collection[str] = FOUND,
+    find: Collection[str] = (*NEEDED, *FOUND),
 ) -> Cases[Any]:
-    """The roles of a table as said, and of those to `find` the ones that usual names tell."""
+    """The roles of a table as given, and by default those to `find` that have their column."""
     table = opened(frame)
     schema = table.lazy().collect_schema()
     refuse_unknown_names(said)
-    said = {role: one for role, one in said.items() if one is not ...}
-    require_roles(said, needed, schema)
-    refuse_index(frame)
-    roles = _named(said, table.lazy())
+    roles = {role: _named(role, one) for role, one in said.items() if one is not ...}
     check_choice("nulls", roles.get("nulls", "raise"), get_args(Nulls))
     check_prior_or_observed(roles.get("score_prior", "observed"), "score_prior")
     if roles.get("test_train_ratio") is not None:
         check_ratio(roles["test_train_ratio"])
-    scores = score_columns(roles.get("score"))
     described: Cases[Any] = Cases(cast(Any, table), **roles)
-    for role, columns in described.columns.items():
-        check_columns(table.lazy(), columns)
-        if role in SEVERAL:
-            refuse_repeated(key_names(key_expressions(columns, role), table.lazy()), role)
-            continue
-        # Several columns may be one selector.
-        for column in columns:
-            single_column(column, role, table.lazy())
+    check_columns(schema, described.used)
+    taken = {
+        name for role, names in described.columns.items() if role not in SHARED for name in names
+    }
+    found: dict[str, Any] = {
+        role: (role,) if role in SEVERAL else role
+        for role in (*NEEDED, *FOUND)
+        if role in find and role not in roles and role in schema and role not in taken
+    }
+    if described.scores:
+        found.pop("model", None)
+    absent = frozenset(role for role, one in roles.items() if one is None)
+    described = replace(described, **found, found=frozenset(found), absent=absent)
+    require_roles(described.said, needed, schema)
     for role in COUNTED:
-        refuse_objects(described.columns.get(role, ()), table.lazy())
-    if find:
-        # A month may well be a fold, too, and a device a model.
-        taken = [
-            name
-            for role, columns in described.columns.items()
-            for name in columns
-            if role not in SHARED and isinstance(name, str)
-        ]
-        free = {name: kind for name, kind in schema.items() if name not in taken}
-        wanted = {*find} - {*said} - ({"model"} if scores else set())
-        found = found_by_name(free, wanted)
-        described = replace(described, **found, found=frozenset(found))
-    none = frozenset(role for role, one in said.items() if one is None)
-    described = replace(described, absent=none)
+        refuse_objects(described.columns.get(role, ()), schema)
     _refuse_shared(described)
     if isinstance(table, pl.DataFrame):
         check_folds(described, table)
-    if scores:
+    if described.scores:
         _refuse_second_model(described, schema.names())
     if given_paths(frame) is None:
         return described
     return replace(described, table=cast(Any, opened(frame, words_of(described))))
 
 
-def _named(said: Mapping[str, Any], table: pl.LazyFrame) -> dict[str, Any]:
-    """The roles with names of columns in the place of selectors."""
-    # A list that is changed later changes no cases.
-    roles = {role: copy(one) if isinstance(one, list | dict) else one for role, one in said.items()}
-    for role in (role for role in COLUMN_ROLES if role in roles):
-        one = roles[role]
-        if role in SEVERAL:
-            columns = key_columns(one, role)
-            roles[role] = tuple(name for own in columns for name in _selected(own, role, table))
-        elif role != "score" and isinstance(one, list | tuple | dict):
-            single_column(one, role, table)
-        elif isinstance(one, pl.Expr):
-            names = _selected(one, role, table)
-            roles[role] = names[0] if len(names) == 1 else one
-    return roles
+def _named(role: str, value: Any) -> Any:
+    """The value of a role or fact; raise where a role has no name of a column."""
+    if role not in COLUMN_ROLES:
+        # A list that is changed later changes no cases.
+        return copy(value) if isinstance(value, list) else value
+    if role in SEVERAL:
+        return tuple(column_names(value, role))
+    if value is None:
+        return None
+    if role == "score" and isinstance(value, list | tuple):
+        if not value:
+            raise InvalidArgument(
+                "score has no column, needed is one, or one per model.", hint="name its column."
+            )
+        return column_names(value, role)
+    return column_name(value, role)
 
 
 def words_of(described: Cases[Any]) -> list[str]:
     """The columns that text files may not read as numbers: 1.1 and 1.10 are two folds."""
-    return column_names_of(one for role in COUNTED for one in described.columns.get(role, ()))
+    return [name for role in COUNTED for name in described.columns.get(role, ())]
 
 
 def of_measures(frame: Table | Paths, said: Mapping[str, Any]) -> Cases[Any]:
-    """A table of measures with its models and folds, as said or found by name; it has no scores."""
-    table = opened(frame)
-    names = table.lazy().collect_schema().names()
-    if not {"measure", "estimate"} <= set(names):
-        usual = usual_columns(names) or (None, None)
-        raise InvalidTable(
-            f"the table holds no measures; it has {quoted(names) or 'no columns'}.",
-            hint=Hint(
-                "name the columns of predictions, {truth} and {score}, or pass the result of "
-                "evaluate(...).",
-                command_line="name the columns of predictions, {truth} and {score}, or give the "
-                "folder that `polaroc evaluate --out` writes.",
-                truth=usual[0],
-                score=usual[1],
-            ),
-        )
+    """A table of measures with its models and folds; it has no scores."""
     others = [role for role in said if role in ROLES and role not in OF_MEASURES]
     if others:
         raise InvalidArgument(
@@ -276,9 +245,7 @@ def of_measures(frame: Table | Paths, said: Mapping[str, Any]) -> Cases[Any]:
             if len(others) == 1
             else "leave them out, or give predictions.",
         )
-    # Files are read once their keys are known, and some tables only once.
-    source = table if given_paths(frame) is None else frame
-    return resolved(source, said, needed=(), find=("model", "fold"))
+    return resolved(frame, said, needed=(), find=("model", "fold"))
 
 
 def alike(
@@ -290,8 +257,8 @@ def alike(
 ) -> Cases[Any]:
     """A further table of a function of cases: with roles of its own, or else with the same.
 
-    It has none of the roles in `but`, less those to `find` by their names, and may lack the columns
-    of models, folds and cases: where these are needed, more is said.
+    It has none of the roles in `but`; those to `find` are by default. It may lack the columns of
+    models, folds and cases: where these are needed, more is said.
     """
     if isinstance(other, Cases):
         return other
@@ -299,33 +266,13 @@ def alike(
     names = {*rows.lazy().collect_schema().names()}
     said = {role: one for role, one in cases.said.items() if role not in (*but, *find)}
     for role in FOUND:
-        if not names.issuperset(column_names_of(cases.columns.get(role, ()))):
+        if not names.issuperset(cases.columns.get(role, ())):
             said.pop(role, None)
     # Files are read once their keys are known, and some tables only once.
     source = rows if given_paths(other) is None else other
     return resolved(
         source, said, needed=(), find=[role for role in find if role not in cases.absent]
     )
-
-
-def _selected(column: IntoExpr, role: str, table: pl.LazyFrame) -> list[IntoExpr]:
-    """The names of the columns of a selector; any other expression as it is."""
-    if isinstance(column, str) or not column.meta.is_column_selection():
-        return [column]
-    if column.meta.has_multiple_outputs():
-        try:
-            names = table.select(column).collect_schema().names()
-        except pl.exceptions.ColumnNotFoundError:
-            names = []
-        if not names:
-            raise InvalidArgument(
-                f"{role} is an expression of no column; the table has "
-                f"{quoted([*table.collect_schema()]) or 'no columns'}.",
-                hint=CHECK_NAMES,
-            )
-        return [*names]
-    # It may lack, which is said later.
-    return [*column.meta.root_names()]
 
 
 def _refuse_second_model(described: Cases[Any], names: Sequence[str]) -> None:
@@ -335,13 +282,8 @@ def _refuse_second_model(described: Cases[Any], names: Sequence[str]) -> None:
             f"score has one column per model, and model is {described.model!r}, too.",
             hint="leave model out, or give one column of scores.",
         )
-    keys = [
-        key if isinstance(key, str) else key.meta.output_name()
-        for key in described.keys
-        if isinstance(key, str) or not key.meta.has_multiple_outputs()
-    ]
-    if MODEL in (*keys, *names):
-        holder = "by" if MODEL in keys else "the table"
+    if MODEL in (*described.keys, *names):
+        holder = "by" if MODEL in described.keys else "the table"
         raise InvalidArgument(
             f"score has one column per model: their key is {MODEL!r}, and {holder} has one, too.",
             hint="drop or rename that column; where it tells the models apart, "
@@ -358,8 +300,7 @@ def _refuse_shared(described: Cases[Any]) -> None:
         )
     for (one, its), (other, theirs) in combinations(described.columns.items(), 2):
         apart = {one, other} in map(set, APART) or ROLES[one].only or ROLES[other].only
-        others = {name for name in theirs if isinstance(name, str)}
-        shared = [name for name in its if isinstance(name, str) and name in others]
+        shared = [name for name in its if name in theirs]
         if apart and shared:
             raise InvalidArgument(
                 f"the column {shared[0]!r} is {one} and {other}, which are different things.",

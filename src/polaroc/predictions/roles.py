@@ -18,10 +18,10 @@ from typing import (
 )
 
 from polaroc.base.docstrings import entries, put_in
-from polaroc.typing import By, IntoExpr, Label, Nulls, Prior, Score
+from polaroc.typing import By, Label, Nulls, Prior, Score
 
 RoleName: TypeAlias = Literal[
-    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "time",
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster",
     "count", "weight", "by", "test_train_ratio", "score_prior",
 ]  # fmt: skip
 
@@ -35,7 +35,6 @@ class Role:
     names_columns: bool = True
     only: bool = False  # its column may have no other role
     several: bool = False  # it may have several values
-    others: tuple[str, ...] = ()  # the names that other libraries have for it
     in_words: str = ""  # of the command line, where it is written in another way there
 
 
@@ -43,36 +42,25 @@ class RowColumns(TypedDict, total=False):
     """The same for functions that have an option `score_prior`."""
 
     truth: Annotated[
-        IntoExpr,
+        str,
         Role(
-            "Labels: Boolean, 0/1, or any when `positive` names the positive one(s).",
+            "Labels: Boolean, 0/1, or any when `positive` names the positive one(s). By default "
+            'the column "truth".',
             "truth",
             only=True,
-            others=("y_true", "label", "labels", "target_column", "y"),
         ),
     ]
     score: Annotated[
         Score,
         Role(
-            "Numeric; higher means more likely positive. ±inf is allowed. Several columns, in a "
-            "list or as ``{model: column}``, are the scores of as many models, which the first "
-            "key, `model`, then tells apart.",
+            'Numeric; higher means more likely positive. By default the column "score". ±inf is '
+            "allowed. A list of columns has the scores of as many models, each named as its "
+            "column in the first key, `model`.",
             "score",
             only=True,
             several=True,
-            others=(
-                "y_score",
-                "y_prob",
-                "y_proba",
-                "prob",
-                "proba",
-                "probability",
-                "prediction",
-                "predictions",
-                "scores",
-            ),
-            in_words="Numeric; higher means more likely positive. Repeated, as COLUMN or "
-            "MODEL=COLUMN, each is the column of a model.",
+            in_words="Numeric; higher means more likely positive. Repeated, each is the column "
+            "of a model.",
         ),
     ]
     positive: Annotated[
@@ -83,7 +71,6 @@ class RowColumns(TypedDict, total=False):
             "yes",
             names_columns=False,
             several=True,
-            others=("pos_label", "positive_label", "event_level"),
             in_words="A label that counts as positive.",
         ),
     ]
@@ -97,62 +84,55 @@ class RowColumns(TypedDict, total=False):
         ),
     ]
     model: Annotated[
-        IntoExpr | None,
+        str | None,
         Role(
-            "Which model gave the score: one answer for each. By default the column with a usual "
-            'name, such as "model" or "clf"; ``None``: the rows are of one model.',
+            'Which model gave the score: one answer for each. By default the column "model", if '
+            "there is one; ``None``: the rows are of one model.",
             "model",
-            others=("models", "between"),
         ),
     ]
     fold: Annotated[
         By,
         Role(
             "One or several columns, such as repeat and fold: rows of different folds were scored "
-            "by models fitted anew. One answer for each. By default the columns with a usual name, "
-            'such as "fold", "split" or "repeat"; ``None``: there are none.',
+            'by models fitted anew. One answer for each. By default the column "fold", if there is '
+            "one; ``None``: there are none.",
             "fold",
             several=True,
-            others=("folds", "block", "blocks", "cv"),
         ),
     ]
     case: Annotated[
-        IntoExpr | None,
+        str | None,
         Role(
             "What tells the cases apart: equal values in different models are the same case. By "
-            'default the column with a usual name, such as "id" or "case".',
-            "id",
-            others=("id", "case_id", "cases"),
+            'default the column "case", if there is one; ``None``: there is none.',
+            "case",
         ),
     ]
     cluster: Annotated[
-        IntoExpr | None,
+        str | None,
         Role(
             "Rows with the same value are not independent: patient, customer, day.",
             "patient",
-            others=("clusters", "groups"),
         ),
     ]
-    time: Annotated[IntoExpr | None, Role("When the case was: a date, a number.", "day")]
     count: Annotated[
-        IntoExpr | None,
+        str | None,
         Role(
             "How many equal cases a row stands for: whole numbers ≥ 0. All results are those of "
             "so many rows.",
             "cases",
             only=True,
-            others=("counts", "freq", "frequency", "n"),
         ),
     ]
     weight: Annotated[
-        IntoExpr | None,
+        str | None,
         Role(
             "Sampling weights, finite and ≥ 0: how many cases of the population a row stands for, "
             "such as one over the chance that it was drawn. A row of weight k is still one "
             "observation; k equal rows are a `count`.",
             "weight",
             only=True,
-            others=("sample_weight", "weights"),
         ),
     ]
     by: Annotated[
@@ -161,7 +141,6 @@ class RowColumns(TypedDict, total=False):
             "Key columns: a separate answer for each combination of their values.",
             "hospital",
             several=True,
-            others=("group", "group_by", "keys", "key"),
         ),
     ]
     test_train_ratio: Annotated[
@@ -196,7 +175,7 @@ ROLES: dict[str, Role] = {name: get_args(kind)[1] for name, kind in _TYPES.items
 COLUMN_ROLES = [name for name, role in ROLES.items() if role.names_columns]
 # Roles without which there is nothing to compute.
 NEEDED = ("truth", "score")
-# Roles whose columns are found by their usual names where nothing is said of them.
+# Other roles that by default have the column of their name, if there is one.
 FOUND = ("model", "fold", "case")
 # What rows are counted by, the same for curves, bins and measures.
 COUNTED_BY: tuple[RoleName, ...] = (
@@ -206,7 +185,7 @@ COUNTED_BY: tuple[RoleName, ...] = (
 OF_COUNTS: tuple[RoleName, ...] = tuple(role for role in COUNTED_BY if role != "weight")
 # Roles that add no rows to curves and measures.
 BESIDE: tuple[RoleName, ...] = (
-    "case", "cluster", "time", "score_prior", "test_train_ratio",
+    "case", "cluster", "score_prior", "test_train_ratio",
 )  # fmt: skip
 # What models are compared by.
 COMPARED_BY: tuple[RoleName, ...] = (
@@ -217,29 +196,16 @@ COMPARED_BY: tuple[RoleName, ...] = (
 OF_MEASURES = ("model", "fold", "test_train_ratio")
 # Pairs of roles that one column may not have, beside those that may have no other role.
 APART = (("model", "fold"), ("model", "case"))
-# Names that other libraries have for an option that is no role.
-OTHER_OPTIONS = {
-    "cost_fn": ("false_negative", "cost_false_negative", "miss_cost"),
-    "cost_fp": ("false_positive", "cost_false_positive", "false_alarm_cost"),
-    "force": ("overwrite", "clobber", "exist_ok"),
-    "level": ("confidence", "confidence_level", "alpha", "significance", "significance_level"),
-    "measure": ("metric", "metrics", "scoring"),
-    "out": ("output", "output_dir", "outfile", "save", "dest"),
-    "over": ("range", "prior_range"),
-    "prior": ("prevalence", "base_rate", "pi"),
-    "priors": ("prior", "prevalence", "base_rate", "pi"),
-    "quiet": ("silent",),
-}  # fmt: skip
 # Where the roles stand in a docstring.
 PLACE = "**columns\n"
 
 
 def parameters(roles: Collection[str], needed: Collection[str] = NEEDED) -> list[Parameter]:
-    """The roles as parameters; ``...`` is the default of those that are found by name."""
-    defaults: dict[str, Any] = dict.fromkeys(FOUND, ...)
+    """The roles as parameters; those that are `needed` have a default, their own name, as well."""
+    defaults: dict[str, Any] = {role: role for role in FOUND}
     defaults |= {"nulls": "raise", "score_prior": "observed"}
     defaults |= {"by": ()}
-    defaults |= dict.fromkeys(needed, Parameter.empty)
+    defaults |= {role: role for role in needed}
     return [
         Parameter(
             role, Parameter.KEYWORD_ONLY, default=defaults.get(role), annotation=ANNOTATIONS[role]

@@ -17,7 +17,7 @@ from polaroc.base.private_columns import (
 )
 from polaroc.base.text import is_missing_text, joined_notes
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
-from polaroc.typing import IntoExpr, Label
+from polaroc.typing import Label
 
 SCORE = "threshold"
 
@@ -127,23 +127,23 @@ def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
     return joined_notes(*notes, separator=", ")
 
 
-def column_in_words(argument: str, column: IntoExpr | Sequence[IntoExpr]) -> str:
+def column_in_words(argument: str, column: str | Sequence[str]) -> str:
     """The column of an argument, or its columns, as the subject of a sentence.
 
     Examples
     --------
     >>> column_in_words("score", "p")
     "the score column 'p'"
-    >>> print(column_in_words("score", ["p_forest", pl.col("p") + pl.col("q")]))
-    the score columns 'p_forest', [(col("p")) + (col("q"))]
+    >>> print(column_in_words("score", ["p_forest", "p_svm"]))
+    the score columns 'p_forest', 'p_svm'
     """
-    columns = [column] if isinstance(column, str | pl.Expr) else column
-    names = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in columns)
+    columns = [column] if isinstance(column, str) else column
+    names = ", ".join(map(repr, columns))
     return f"the {argument} column{'s' if len(columns) > 1 else ''} {names}"
 
 
 def score_column(
-    dtype: pl.DataType, name: IntoExpr | Sequence[IntoExpr], column: str = SCORE
+    dtype: pl.DataType, name: str | Sequence[str], column: str = SCORE
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The score as Float64, and its errors."""
     raw = pl.col(column)
@@ -157,7 +157,7 @@ def score_column(
 
 
 def truth_column(
-    dtype: pl.DataType, name: IntoExpr, positive: Label | Sequence[Label] | None
+    dtype: pl.DataType, name: str, positive: Label | Sequence[Label] | None
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The truth as Boolean, and its errors."""
     raw = pl.col(TRUTH)
@@ -191,7 +191,7 @@ def truth_column(
 
 
 def read_labels(
-    labels: pl.Series, name: IntoExpr, positive: Label | Sequence[Label] | None = None
+    labels: pl.Series, name: str, positive: Label | Sequence[Label] | None = None
 ) -> pl.DataFrame:
     """The labels, sorted, and in `TRUTH` whether each is positive, null if it means missing.
 
@@ -202,7 +202,7 @@ def read_labels(
     return labels.to_frame(TRUTH).select(pl.col(TRUTH).alias(LABEL), truth).sort(LABEL)
 
 
-def check_labels(labels: pl.Series, name: IntoExpr, positive: Label | Sequence[Label]) -> None:
+def check_labels(labels: pl.Series, name: str, positive: Label | Sequence[Label]) -> None:
     """Raise where none of several labels is positive, and warn where one may be misspelt.
 
     `labels` are the distinct ones of the truth column of this `name`.
@@ -271,7 +271,7 @@ def listed(positive: Any) -> list[Label]:
 
 
 def weight_column(
-    dtype: pl.DataType, name: IntoExpr, role: str
+    dtype: pl.DataType, name: str, role: str
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The weight or count, by its role, as Float64, and its errors."""
     _refuse_other_than_numbers(role, dtype, name)
@@ -309,7 +309,7 @@ def label_note() -> pl.Expr:
 
 
 def _refuse_other_than_numbers(
-    argument: str, dtype: pl.DataType, name: IntoExpr | Sequence[IntoExpr]
+    argument: str, dtype: pl.DataType, name: str | Sequence[str]
 ) -> None:
     if not (dtype.is_numeric() or dtype == pl.Null):
         textual = dtype in (pl.String, pl.Categorical, pl.Enum)

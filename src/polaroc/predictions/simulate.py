@@ -9,7 +9,6 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_share, check_whole, is_number, one_or_several, refuse_unused
-from polaroc.base.columns import column_name
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.statistics import normal_scores
@@ -243,7 +242,7 @@ def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
         pilot = replace(pilot, table=table, case=row)
     by = () if pilot.case is None else (pilot.case,)
     predictions = read(replace(pilot, by=by), clustered=True)
-    rows, case = predictions.valid_rows.collect(), [column_name(one, "case") for one in by]
+    rows, case = predictions.valid_rows.collect(), [*by]
     check_clusters(rows[CLUSTER].null_count())
     keys = [key for key in predictions.keys if key not in case]
     model = keys[:1] if pilot.scores or pilot.model is not None else []

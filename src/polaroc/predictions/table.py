@@ -3,18 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import polars as pl
 
-from polaroc.base.columns import (
-    Engine,
-    check_keys,
-    engine_for,
-    key_expressions,
-    key_names,
-    single_column,
-)
+from polaroc.base.columns import Engine, check_keys, engine_for
 from polaroc.base.private_columns import (
     CLUSTER,
     COUNT,
@@ -25,7 +18,7 @@ from polaroc.base.private_columns import (
 )
 from polaroc.base.text import is_missing_text, joined_notes, listed_rows
 from polaroc.errors import Hint, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, with_cluster
+from polaroc.predictions.cases import Cases, columns_of, with_cluster
 from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
@@ -44,7 +37,7 @@ from polaroc.predictions.row_checks import (
     weight_column,
 )
 from polaroc.predictions.wide import MODEL, rows_by_model
-from polaroc.typing import IntoExpr, Label, Nulls
+from polaroc.typing import Label, Nulls
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 
@@ -119,7 +112,7 @@ class Unaudited:
 
     predictions: Predictions
     named: pl.LazyFrame
-    truth: IntoExpr
+    truth: str
     positive: Label | Sequence[Label] | None
 
     @property
@@ -185,7 +178,7 @@ class Unaudited:
 def read(
     cases: Cases[Any],
     *,
-    also: Sequence[IntoExpr] = (),
+    also: Sequence[str] = (),
     audited: bool = False,
     collected: bool = False,
     clustered: bool = False,
@@ -223,7 +216,7 @@ def read(
 def unaudited(
     cases: Cases[Any],
     *,
-    also: Sequence[IntoExpr] = (),
+    also: Sequence[str] = (),
     collected: bool = False,
     once: bool = False,
 ) -> Unaudited:
@@ -235,25 +228,22 @@ def unaudited(
     lazy = table.lazy()
     scores, counted_by, positive = cases.scores, cases.counted_by, cases.positive
     # Scores in use, which have no labels, are read as one class.
-    truth: Any = pl.lit(True) if cases.truth is None else cases.truth
-    score: Any = cases.score
-    check_columns(lazy, also)
-    by_keys = key_expressions([*cases.keys, *also])
-    chosen = [*by_keys, single_column(truth, "truth", lazy).alias(TRUTH)]
-    if counted_by is not None:
-        role, weight = counted_by
-        chosen.append(single_column(weight, role, lazy).alias(WEIGHT))
-    keys = key_names(by_keys, lazy)
+    truth = cases.truth or "truth"
+    keys = [*cases.keys, *also]
+    check_columns(lazy.collect_schema(), also)
     check_keys(keys)
+    label = pl.lit(True) if cases.truth is None else pl.col(cases.truth)
+    chosen = [*map(pl.col, keys), label.alias(TRUTH)]
+    if counted_by is not None:
+        chosen.append(pl.col(counted_by[1]).alias(WEIGHT))
     eager = isinstance(table, pl.DataFrame)
-    # Expressions are computed once where the table is in memory, so that random ones agree.
     wide_errors: list[tuple[int, pl.Expr]] = []
     if scores:
         keys = [MODEL, *keys]
         named, wide_errors = rows_by_model(table, scores, chosen)
     else:
-        named = table.select(*chosen, single_column(score, "score", lazy).alias(SCORE)).lazy()
-    score_names: list[Any] = [*scores.values()] or [score]
+        named = table.select(*chosen, pl.col(cast(str, cases.score)).alias(SCORE)).lazy()
+    score_names = columns_of(cases.score)
     schema = named.collect_schema()
     if schema[SCORE] == pl.String:
         _refuse_words(named, column_in_words("score", score_names))
@@ -303,9 +293,7 @@ def each_counted(cases: Cases[Any]) -> Cases[Any]:
     if cases.count is None:
         return cases
     read(cases, audited=True)
-    counted = cases.table.lazy().with_columns(
-        single_column(cases.count, "count", cases.table.lazy()).alias(WEIGHT)
-    )
+    counted = cases.table.lazy().with_columns(pl.col(cases.count).alias(WEIGHT))
     rows = each_case(counted.filter(pl.col(WEIGHT) > 0)).collect()
     return replace(cases, table=rows, count=None)
 

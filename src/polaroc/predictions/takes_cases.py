@@ -18,9 +18,8 @@ from polaroc.files.read import given_paths
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.column_checks import refuse_unknown_names, require_roles
 from polaroc.predictions.engines import engine_of
-from polaroc.predictions.first_attempts import refuse_arrays, refuse_by_place
-from polaroc.predictions.resolved import of_measures, overridden, resolved
-from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
+from polaroc.predictions.resolved import columns_in, of_measures, overridden, resolved
+from polaroc.predictions.roles import FOUND, NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
 _P = ParamSpec("_P")
@@ -59,8 +58,10 @@ ELSEWHERE = {
 }
 
 
+# The columns by which a table of measures is known.
+OF_ESTIMATES = ("measure", "estimate")
 # Examples of arguments without a default.
-USUAL: dict[str, Any] = {"over": (0.05, 0.20), "priors": [0.01, 0.1]}
+USUAL: dict[str, Any] = {"time": "day", "over": (0.05, 0.20), "priors": [0.01, 0.1]}
 
 
 class OfCasesOr(Protocol[_K, _P, _R]):
@@ -112,21 +113,17 @@ def takes_cases(
     *,
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
-    of_another: Sequence[RoleName] = (),
     describe: Callable[..., Cases[Any]] | None = None,
     or_measures: bool = False,
 ) -> Callable[[Callable[Concatenate[Cases[Any], _P], _R]], OfCases[_P, _R]]:
     """Let a function of cases take any table with the roles of its columns as keywords.
 
-    Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
-    Keywords that name columns `of_another` table it finds in its own `columns`. Tables that are
-    no frames `describe` makes cases of; without it the counterpart of the function runs where
-    they are. With `or_measures` a table of which neither truth nor score is said holds measures,
-    whose models and folds are said or found by name; the function then gets cases without them.
+    Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused. Tables
+    that are no frames `describe` makes cases of; without it the counterpart of the function runs
+    where they are. With `or_measures` the table may hold measures; the function then gets cases
+    without truth and score.
     """
-    takes: Any = _Takes(
-        uses, no_bearing, needed, of_another=of_another, describe=describe, or_measures=or_measures
-    )
+    takes: Any = _Takes(uses, no_bearing, needed, describe=describe, or_measures=or_measures)
     return cast(Callable[..., OfCases[_P, _R]], takes)
 
 
@@ -150,10 +147,10 @@ def frame_of_cases(
 ) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
     """Like `takes_cases`, of a function that returns the kind of frame it was given.
 
-    With `or_table` a table of which no role is said is something else, such as a curve. The
-    `whole` of files is read where all of their columns are in the result. A function that `reads`
-    files itself is given the plan of them. Roles that are options of the function as well, since
-    other tables need them, are handed to it `as_options`.
+    With `or_table` a table of which no role is given, and which has no truth and score, is
+    something else, such as a curve. The `whole` of files is read where all of their columns are in
+    the result. A function that `reads` files itself is given the plan of them. Roles that are
+    options of the function as well, since other tables need them, are handed to it `as_options`.
     """
     takes: Any = _Takes(
         uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole, reads=reads,
@@ -186,7 +183,6 @@ class _Takes:
     reads: bool = False
     or_measures: bool = False
     or_kind: type[Any] | None = None
-    of_another: Sequence[str] = ()
     as_options: Sequence[str] = ()
     describe: Callable[..., Cases[Any]] | None = None
 
@@ -199,30 +195,28 @@ class _Takes:
         """The function, of any table with the roles of its columns as keywords."""
         first, *others = _parameters(signature(function))
         names = [one.name for one in others]
-        by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
 
         def result_of(*args: Any, **kwargs: Any) -> Any:
             kwargs = {name: _plain(one) for name, one in kwargs.items()}
             if not args and first.name not in kwargs:
-                refuse_arrays(function.__name__, [*kwargs.values()])
                 return function(**kwargs)
-            frame, *rest = args or (kwargs.pop(first.name),)
-            rest = [*map(_plain, rest)]
+            frame, *rest = map(_plain, args or (kwargs.pop(first.name),))
             if self.or_kind is not None and isinstance(frame, self.or_kind):
                 refuse_unknown_names(kwargs, self.taken, names)
                 return function(frame, *rest, **kwargs)
             given: Any = frame.table if isinstance(frame, Cases) else frame
             engine = engine_of(given) if self.describe is None else None
-            refuse_by_place(function.__name__, [frame, *rest], [first.name, *by_place])
             roles = ROLES.keys() - self.as_options
-            is_said = any(kwargs.get(role) is not None for role in NEEDED)
-            is_table = self.or_table and not isinstance(frame, Cases) and roles.isdisjoint(kwargs)
-            has_measures = self.or_measures and not isinstance(frame, Cases) and not is_said
+            is_table = has_measures = False
+            if not isinstance(frame, Cases) and (self.or_table or self.or_measures):
+                present = {*columns_in(frame)}
+                is_table = self.or_table and roles.isdisjoint(kwargs) and not present >= {*NEEDED}
+                is_said = any(kwargs.get(role) is not None for role in NEEDED)
+                has_measures = self.or_measures and not is_said and present >= {*OF_ESTIMATES}
             if engine is not None and not (is_table or has_measures):
                 return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
             _refuse_missing(function, others, len(rest), kwargs)
-            of_columns = roles - {*self.of_another}
-            said = {name: kwargs.pop(name) for name in [*kwargs] if name in of_columns}
+            said = {name: kwargs.pop(name) for name in [*kwargs] if name in roles}
             refuse_unknown_names(kwargs, self.taken, names)
             if is_table and given_paths(frame) is None:
                 return collect_like(given, function(as_polars(given), *rest, **kwargs))
@@ -251,10 +245,10 @@ class _Takes:
         if isinstance(frame, Cases):
             cases = overridden(frame, said)
             # Measures have neither truth nor score.
-            if cases.truth is not None or cases.score is not None:
+            if not self.or_measures or cases.truth is not None or cases.score is not None:
                 require_roles(cases.said, self.needed, cases.table.lazy().collect_schema())
             return cases
-        described = resolved(frame, said, needed=self.needed)
+        described = resolved(frame, said, needed=self.needed, find=(*self.needed, *FOUND))
         table = described.table
         if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or self.reads:
             return described
@@ -266,10 +260,9 @@ class _Takes:
         # For the table of the reference: roles that are not there are refused.
         wrapper.bearings = dict.fromkeys(self.no_bearing, "no bearing")
         wrapper.bearings |= dict.fromkeys(self.uses, "used")
-        is_free = self.or_table or self.or_measures
         roles = [role for role in self.taken if role not in self.as_options]
         kinds = Table | Cases if self.or_kind is None else Table | Cases | self.or_kind
-        beside = [*parameters(roles, () if is_free else self.needed), *others]
+        beside = [*parameters(roles, self.needed), *others]
         wrapper.__signature__ = own.replace(
             parameters=[first.replace(annotation=kinds), *sorted(beside, key=lambda one: one.kind)],
             return_annotation=pl.LazyFrame | pl.DataFrame

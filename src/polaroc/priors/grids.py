@@ -219,13 +219,11 @@ def prior_hint(value: object) -> str:
 
     Examples
     --------
-    >>> prior_hint("obs"), prior_hint(20)
-    ("did you mean 'observed'?", 'a prior is a share: 20 % positives is 0.2.')
+    >>> prior_hint(20)
+    'a prior is a share: 20 % positives is 0.2.'
     """
     if isinstance(value, str) and value == OBSERVED:
         return "give the share of positives as a number, for example 0.05."
-    if isinstance(value, str) and value and OBSERVED.startswith(value.lower()):
-        return f"did you mean {OBSERVED!r}?"
     if is_number(value) and value == 0:
         return "positives that are never met need no model: for very few give 0.001, say."
     percent = value if is_number(value) and 1 < value < 100 else 5

@@ -10,9 +10,6 @@ from polaroc.base.columns import (
     check_keys,
     check_shared_keys,
     curve_keys,
-    key_expressions,
-    key_names,
-    single_column,
     with_key_types,
     within,
 )
@@ -28,7 +25,7 @@ from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED, score_co
 from polaroc.predictions.table import one_class_note
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import is_among, some_priors
-from polaroc.typing import IntoExpr, Priors, Table
+from polaroc.typing import Priors, Table
 
 SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
 NO_CURVE = "there is no curve for this key"
@@ -148,17 +145,15 @@ def _rows(predictions: pl.LazyFrame, cases: Cases[Any]) -> tuple[pl.LazyFrame, l
     names = predictions.collect_schema().names()
     refuse_added(names)
     # Models are told apart by a key, as a curve's are.
-    score = single_column(cases.score, "score", predictions)
-    expressions = key_expressions(cases.keys)
-    keys = key_names(expressions, predictions)
+    name, keys = cast(str, cases.score), cases.keys
     check_keys(keys)
-    raw = predictions.select(score.alias(OF_ROW))
-    value, errors = score_column(raw.collect_schema()[OF_ROW], cast(IntoExpr, cases.score), OF_ROW)
+    raw = predictions.select(pl.col(name).alias(OF_ROW))
+    value, errors = score_column(raw.collect_schema()[OF_ROW], name, OF_ROW)
     note: pl.Expr = pl.lit(None, pl.String)
     for code, is_wrong in errors:
         note = pl.when(is_wrong).then(pl.lit(ROW_ERRORS[code])).otherwise(note)
     rows = (
-        predictions.with_columns(*expressions, score.alias(OF_ROW))
+        predictions.with_columns(pl.col(name).alias(OF_ROW))
         .with_columns(note.alias(ROW_NOTE), value.alias(OF_ROW))
         .with_columns(pl.when(pl.col(ROW_NOTE).is_null()).then(OF_ROW).alias(OF_ROW))
     )

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from polaroc import rates
-from polaroc.base.columns import single_column
 from polaroc.base.names import one_name
 from polaroc.base.rounding import number, percent, significant
 from polaroc.base.text import capitalised
@@ -92,8 +91,7 @@ def _clusters(findings: Findings) -> str:
     cases, name = findings.cases, findings.question.cluster
     if cases is None or cases.cluster is None or name is None:
         return ""
-    values = cases.table.select(single_column(cases.cluster, "cluster", cases.table.lazy()))
-    return f", in {counted(values.n_unique(), 'cluster')} ({name})"
+    return f", in {counted(cases.table[cases.cluster].n_unique(), 'cluster')} ({name})"
 
 
 def need_in_words(thresholds: Thresholds, *, given: bool) -> str:

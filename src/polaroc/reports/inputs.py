@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, is_number, shortened
-from polaroc.base.columns import column_name, free_name
+from polaroc.base.columns import free_name
 from polaroc.comparison.compared import Compared, valid_rows
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.cases import Cases
@@ -158,8 +158,8 @@ def tuning_rows(
 
     Folds are refused.
     """
-    other = with_model(alike(cases, tuning, but=("time",), find=("fold",))).collect()
-    folds = [column_name(fold, "fold") for fold in other.fold]
+    other = with_model(alike(cases, tuning, find=("fold",))).collect()
+    folds = [*other.fold]
     if judged.folds or any(other.table[fold].n_unique() > 1 for fold in folds):
         raise InvalidArgument(
             f"tuning is given, and there are folds ({quoted(judged.folds or folds)}), whose models "

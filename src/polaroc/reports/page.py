@@ -266,7 +266,6 @@ def content(findings: Findings, title: str) -> dict[str, Any]:
         "do_the_models_differ":
             f"{said['verdict']} {said['separation']}" if tested else findings.untested,
         "assumptions": findings.assumptions,
-        "columns": findings.question.found or None,
         "notes_on_columns": dict(said["notes_on_columns"]),
         "tables": {
             one.name: {"caption": one.caption, "columns": {k: [*v] for k, v in one.columns.items()}}

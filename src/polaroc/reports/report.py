@@ -17,7 +17,7 @@ from polaroc.base.checks import (
     refuse_unused,
     shortened,
 )
-from polaroc.base.columns import as_lazy, key_names, refuse_nested
+from polaroc.base.columns import as_lazy, refuse_nested
 from polaroc.base.docstrings import described_as
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
@@ -26,7 +26,7 @@ from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.scoring import check_score_prior
-from polaroc.predictions.cases import Cases, found_in_words
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete
@@ -186,8 +186,7 @@ def report(
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
-        estimate=estimate, found=found_in_words(cases),
-        cluster=next(iter(key_names(cases.columns.get("cluster", []), cases.table.lazy())), None),
+        estimate=estimate, cluster=cases.cluster,
     )  # fmt: skip
     if given.are_measures:
         findings = of_measures(question)
@@ -204,9 +203,8 @@ def report(
         written = as_json(content(findings, title))
     else:
         written = page(findings, title)
-    found = [question.found] if question.found else []
     answer = "\n".join(decide(findings).answer)
-    return _write(file, written, [answer, *found, *findings.cautions, *findings.assumptions], tell)
+    return _write(file, written, [answer, *findings.cautions, *findings.assumptions], tell)
 
 
 def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:

@@ -11,7 +11,6 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument
 from polaroc.files.progress import Progress, progress_callback
-from polaroc.predictions.usual_keys import usual_names
 from polaroc.sklearn.estimators import (
     class_name,
     fit_arguments,
@@ -204,8 +203,8 @@ def test_train_ratio(predictions: pl.DataFrame | pl.LazyFrame, cases: int) -> fl
     Parameters
     ----------
     predictions
-        A table with one row per test case, whose models and folds have usual names, such as that
-        of `cross_val_predictions`.
+        A table with one row per test case, such as that of `cross_val_predictions`; the columns
+        `model` and `fold`, if it has them, tell test sets apart.
     cases
         How many cases there are in all: those that are not in the test set were trained on.
 
@@ -227,7 +226,7 @@ def test_train_ratio(predictions: pl.DataFrame | pl.LazyFrame, cases: int) -> fl
     0.25
     """
     table = as_lazy(predictions)
-    keys = usual_names(table.collect_schema()).keys
+    keys = [key for key in ("model", "fold") if key in table.collect_schema()]
     counts = table.group_by(keys).len() if keys else table.select(pl.len())
     tested = counts.select(pl.col("len").cast(pl.Int64)).mean().collect().item()
     if tested is None or not is_number(cases) or not 0 < tested < cases:

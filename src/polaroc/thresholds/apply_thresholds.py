@@ -61,7 +61,7 @@ SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?
 NOT_SEARCHED = ("threshold", "posterior")
 # Roles that a tuning table may lack: what it shares with these cases they do not tell, or tell by
 # the name of their column.
-NOT_OF_TUNING = ("fold", "cluster", "time", "count", "weight", "by")
+NOT_OF_TUNING = ("fold", "cluster", "count", "weight", "by")
 SET_HERE = (
     "rates are as on the tuning table: if the threshold was set on these cases, limits leave that "
     "out, and may hold less often than they say"

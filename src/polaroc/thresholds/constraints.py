@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import is_number, shortened
 from polaroc.base.statistics import ROUNDING
-from polaroc.errors import Hint, InvalidArgument, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.distributions import Beta
 from polaroc.priors.grids import range_of, skew
@@ -170,7 +170,7 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
         raise InvalidArgument(
             f"constraints has {quoted(unknown)}; a threshold can be held to at least a "
             f"{', '.join(AT_LEAST)}, and to at most a {', '.join(AT_MOST)}.",
-            hint=spelling([name for name in unknown if isinstance(name, str)], [*LIMITED], example),
+            hint=example,
         )
     for name, limit in constraints.items():
         if not is_number(limit) or isinstance(limit, bool) or not 0 < float(limit) < 1:

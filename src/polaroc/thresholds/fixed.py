@@ -10,8 +10,7 @@ import polars as pl
 from polaroc.base.checks import is_number
 from polaroc.base.columns import with_key_types
 from polaroc.base.joins import attach
-from polaroc.errors import Hint, InvalidArgument, quoted, spelling
-from polaroc.predictions.usual_keys import usual_names
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.typing import Table
 
@@ -61,7 +60,7 @@ def threshold_table(points: Numbers, keys: Sequence[str]) -> pl.DataFrame:
 
 def model_key(points: Mapping[str, float], keys: Sequence[str]) -> str:
     """The key that tells the models of thresholds apart."""
-    models = usual_names(keys).models or (keys if len(keys) == 1 else [])
+    models = ["model"] if "model" in keys else keys if len(keys) == 1 else []
     if not models:
         raise InvalidArgument(
             f"points has thresholds of {quoted([*points])}, and no key tells models apart: keys "
@@ -107,7 +106,7 @@ def refuse_unknown_models(named: Sequence[object], present: Sequence[object]) ->
     if unknown and present:
         raise InvalidArgument(
             f"points has thresholds of {quoted(unknown)}, and the models are {quoted(present)}.",
-            hint=spelling([*map(str, unknown)], [*map(str, present)], "leave them out."),
+            hint="leave them out.",
         )
 
 

@@ -102,7 +102,7 @@ def names_of_models(cases: Cases[Any] | None) -> list[str]:
     """Names of the columns that tell the models apart, if any."""
     if cases is None or cases.scores:
         return [] if cases is None else [MODEL]
-    return [] if cases.model is None else [*cases.table.lazy().select(cases.model).collect_schema()]
+    return [] if cases.model is None else [cases.model]
 
 
 def models_among(cases: Cases[Any] | None, keys: Sequence[str]) -> pl.Expr:

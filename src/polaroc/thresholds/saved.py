@@ -34,7 +34,7 @@ class SavedThresholds:
     keys
         The key columns.
     score
-        The columns of the scores, by model where they are several.
+        The column of the scores, or those of the models.
     over
         The range of priors; None where there was a single one.
     confidence
@@ -48,7 +48,7 @@ class SavedThresholds:
     """
 
     keys: list[str]
-    score: str | dict[str, str]
+    score: str | list[str]
     over: tuple[float, float] | None
     confidence: float | None
     constraints: dict[str, float]
@@ -77,9 +77,7 @@ class SavedThresholds:
             _typed(key, table.schema[key], kinds[key]) for key in self.keys if key in kinds
         )
 
-    def check(
-        self, curves: pl.DataFrame, keys: Sequence[str], score: str | Mapping[str, str]
-    ) -> None:
+    def check(self, curves: pl.DataFrame, keys: Sequence[str], score: str | Sequence[str]) -> None:
         """Refuse the tuning table itself, and predictions of other models.
 
         The rates of a threshold on the cases that it was chosen on are too good.

@@ -5,16 +5,13 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import single_column
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.errors import InvalidTable
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.thresholds.saved import fingerprint
-from polaroc.typing import IntoExpr
 
 # Scores tell cases apart where most of them differ and there are enough cases: that other cases
 # have the same scores and classes by chance is then less likely than one in a million.
@@ -43,7 +40,7 @@ def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) 
         for columns in _columns_of(role, cases, tuning):
             if role == "case":
                 _refuse_rows(cases, tuning, columns)
-            judged, tuned = (_values(*pair) for pair in zip((cases, tuning), columns, strict=True))
+            judged, tuned = cases.table[columns[0]], tuning.table[columns[1]]
             if _is_one_type(judged.dtype, tuned.dtype):
                 values = judged.drop_nulls().unique()
                 both = values.is_in(tuned.unique().implode()).sum()
@@ -57,21 +54,14 @@ def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) 
     return warnings
 
 
-def _columns_of(
-    role: str, cases: Cases[Any], tuning: Cases[Any]
-) -> Iterator[tuple[IntoExpr, IntoExpr]]:
+def _columns_of(role: str, cases: Cases[Any], tuning: Cases[Any]) -> Iterator[tuple[str, str]]:
     """The columns of a role in both tables; the one that has none is looked up for the other's."""
     if role in cases.absent or role in tuning.absent:
         return
     own, others = cases.columns.get(role, []), tuning.columns.get(role, [])
     for one, other in zip(own or others, others or own, strict=False):
-        names = {*column_names_of([one])}, {*column_names_of([other])}
-        if names[0] <= {*cases.table.columns} and names[1] <= {*tuning.table.columns}:
+        if one in cases.table.columns and other in tuning.table.columns:
             yield one, other
-
-
-def _values(cases: Cases[pl.DataFrame], column: IntoExpr) -> pl.Series:
-    return cases.table.select(single_column(column, "case", cases.table.lazy())).to_series()
 
 
 def _is_one_type(one: pl.DataType, other: pl.DataType) -> bool:
@@ -81,18 +71,18 @@ def _is_one_type(one: pl.DataType, other: pl.DataType) -> bool:
 def _refuse_rows(
     cases: Cases[pl.DataFrame],
     tuning: Cases[pl.DataFrame],
-    columns: tuple[IntoExpr, IntoExpr],
+    columns: tuple[str, str],
 ) -> None:
     """Refuse tables of which one has all cases of the other, alike in truth and scores."""
     parts = []
     for held, case in zip((cases, tuning), columns, strict=True):
-        scores: Mapping[str, Any] = held.scores or {MODEL: held.model, SCORE: held.score}
+        scores: Mapping[str, Any] = {one: one for one in held.scores}
+        scores = scores or {MODEL: held.model, SCORE: held.score}
         named = {AT: case, TRUTH: held.truth, **scores}
-        table = held.table.lazy()
         parts.append(
             held.table.select(
                 *(
-                    single_column(column, "score", table).alias(name)
+                    pl.col(column).alias(name)
                     for name, column in named.items()
                     if column is not None
                 ),

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from polaroc.base.columns import column_name, parts_by_key, single_column
+from polaroc.base.columns import parts_by_key
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
@@ -25,9 +25,8 @@ from polaroc.predictions.row_checks import (
     without_nulls,
 )
 from polaroc.predictions.table import each_case, read, unaudited
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
-from polaroc.typing import Array, IntoExpr
+from polaroc.typing import Array
 from polaroc.uncertainty.cells import numbered
 
 FEW = 3
@@ -138,8 +137,7 @@ def read_cases(
     if cases.scores and case is None and not unpaired:
         table, case = with_row_cases(cases.table)
         cases = replace(cases, table=cast(Any, table), case=case)
-    of_case = None if case is None else column_name(case, "case")
-    also = [] if of_case is None else [of_case]
+    also = [] if case is None else [case]
     # A fold has one value here.
     cases, clusters = with_cluster(replace(cases, fold=()))
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
@@ -159,8 +157,8 @@ def read_cases(
     if clusters:
         rows = rows.rename({clusters[0]: CLUSTER})
         check_clusters(rows[CLUSTER].null_count())
-    scored = _scored(rows, model, of_case, sampled=predictions.sampled)
-    return ComparedCases(scored, rows.schema[model], model, of_case)
+    scored = _scored(rows, model, case, sampled=predictions.sampled)
+    return ComparedCases(scored, rows.schema[model], model, case)
 
 
 def scored_by_key(
@@ -253,7 +251,7 @@ def model_column(cases: Cases[Any]) -> str:
     if cases.scores:
         return MODEL
     if cases.model is not None:
-        return column_name(cases.model, "model")
+        return cases.model
     names = cases.table.lazy().collect_schema().names()
     if cases.truth is None:
         raise InvalidArgument(
@@ -281,20 +279,19 @@ def common_cases_of(
     the case. Without `case` rows of one column of scores cannot be paired, and all are kept.
     """
     table, scores = cases.table, cases.scores
-    case = None if cases.case is None else column_name(cases.case, "case")
+    case = cases.case
     unlabelled = _without_truth(cases)
     if cases.counted_by is not None:
-        role, weight = cases.counted_by
-        unlabelled |= _is_missing(table, weight, role)
+        unlabelled |= _is_missing(table, cases.counted_by[1])
     if scores:
-        missing = {name: _is_missing(table, column, "score") for name, column in scores.items()}
+        missing = {name: _is_missing(table, name) for name in scores}
         by_model = [(name, int(is_so.sum())) for name, is_so in missing.items()]
         kept = table.filter(~reduce(or_, missing.values(), unlabelled))
         number, left = table.height, table.height - kept.height
     elif case is None:
         return cases, None
     else:
-        ids = [*dict.fromkeys([*column_names_of(cases.fold), case])]
+        ids = [*dict.fromkeys([*cases.fold, case])]
         lacking = _lacking(cases, model, ids, table[case].is_not_null())
         by_model = [*lacking.group_by(model).agg(pl.len()).sort(model).iter_rows()]
         out = pl.concat([lacking.select(ids), table.filter(unlabelled).select(ids)]).unique()
@@ -324,7 +321,7 @@ def _lacking(
 ) -> pl.DataFrame:
     """The model and the `ids` of each score that is missing, in a table with one score column."""
     table = cases.table
-    unscored = _is_missing(table, cast(IntoExpr, cases.score), "score")
+    unscored = _is_missing(table, cast(str, cases.score))
     key = [*dict.fromkeys([model, *ids])]
     known = table.filter(has_case)
     if not share_cases(known, ids, model):
@@ -340,15 +337,15 @@ def share_cases(rows: pl.DataFrame, ids: Sequence[str], model: str) -> bool:
 
 def _without_truth(cases: Cases[pl.DataFrame]) -> pl.Series:
     """Whether the truth of each row is missing."""
-    truth = single_column(cases.truth, "truth", cases.table.lazy()).alias(TRUTH)
+    truth = pl.col(cast(str, cases.truth)).alias(TRUTH)
     named = cases.table.select(truth)
-    _, errors = truth_column(named.schema[TRUTH], cast(IntoExpr, cases.truth), cases.positive)
+    _, errors = truth_column(named.schema[TRUTH], cast(str, cases.truth), cases.positive)
     return named.select(dict(errors)[NULL_TRUTH]).to_series()
 
 
-def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Series:
+def _is_missing(table: pl.DataFrame, column: str) -> pl.Series:
     """Whether each value is null or NaN."""
-    values = table.select(single_column(column, argument, table.lazy())).to_series()
+    values = table[column]
     return values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from sys import float_info
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import polars as pl
 
 from polaroc.base.checks import check_flag
-from polaroc.base.columns import check_shared_keys, column_name, column_names, within
+from polaroc.base.columns import check_shared_keys, within
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PLACE, SAME, private
@@ -95,8 +95,8 @@ def probabilities(
     """
     check_flag("same_table", same_table)
     table: Any = cases.table
-    score = column_name(cases.score, "score")
-    names, own = table.columns, column_names(cases.keys, "by")
+    score = cast(str, cases.score)
+    names, own = table.columns, cases.keys
     refuse_added(names)
     points, moments = _tuned(curve)
     keys = local_curve_keys(points.lazy())

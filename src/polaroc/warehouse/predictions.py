@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from polaroc.base.columns import RESERVED, check_keys, column_name, column_names
+from polaroc.base.columns import RESERVED, check_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     LEAST_NEG,
@@ -19,10 +19,10 @@ from polaroc.base.private_columns import (
 )
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases, columns_of
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.column_checks import require_roles
 from polaroc.predictions.resolved import overridden, resolved
-from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
+from polaroc.predictions.roles import FOUND, NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,
     NAN_SCORE,
@@ -88,19 +88,15 @@ def described(
     said: Mapping[str, Any],
     needed: Collection[str] = NEEDED,
     *,
-    find: Collection[str] = FOUND,
+    find: Collection[str] = (*NEEDED, *FOUND),
 ) -> Cases[Any]:
-    """The roles of the columns of a table, which expressions cannot have."""
+    """The roles of the columns of a table."""
     if isinstance(table, Cases):
         cases = overridden(table, said)
         require_roles(cases.said, needed, cases.table.columns)
         check_table(cases.table)
         return cases
     check_table(table)
-    for role in COLUMN_ROLES:
-        value = said.get(role)
-        for column in () if value is None or value is ... else columns_of(value):
-            column_name(column, role)
     names = pl.LazyFrame(schema={name: _like(kind) for name, kind in table.schema().items()})
     return replace(resolved(names, said, needed=needed, find=find), table=cast(Any, table))
 
@@ -122,23 +118,21 @@ def read(cases: Cases[Any]) -> Predictions:
     """A prediction table as `Predictions`; nothing is computed yet."""
     table, counted_by, nulls = cases.table, cases.counted_by, cases.nulls
     truth, positive = cast(str, cases.truth), cases.positive
-    keys = column_names(cases.keys, "by")
-    models = cast("dict[str, str]", cases.scores)
-    columns_of_scores = [*models.values()] or [cast(str, cases.score)]
+    keys = cases.keys
     check_keys(keys)
     _check_case(keys)
     label, truth_errors = _truth(table[truth], truth, positive)
     columns, errors = {key: table[key] for key in keys} | {TRUTH: label}, truth_errors
     if counted_by is not None:
-        columns[WEIGHT], weight_errors = _weight(table, *cast(tuple[str, str], counted_by))
+        columns[WEIGHT], weight_errors = _weight(table, *counted_by)
         errors = [*errors, *weight_errors]
     weights = counted_by is not None, cases.weight is not None
-    if not models:
-        rows, possible = _rows(table, columns_of_scores[0], columns, errors)
+    if not cases.scores:
+        rows, possible = _rows(table, cast(str, cases.score), columns, errors)
         return Predictions(rows, keys, *weights, nulls, possible)
     of_models = [
-        _rows(table, column, {MODEL: ibis_library().literal(model)} | columns, errors)
-        for model, column in models.items()
+        _rows(table, column, {MODEL: ibis_library().literal(column)} | columns, errors)
+        for column in cases.scores
     ]
     rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
     possible = sorted({code for _, codes in of_models for code in codes})

@@ -2,15 +2,11 @@
 
 import re
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
 from polaroc.base.checks import shortened
-from polaroc.base.columns import single_column
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
-from polaroc.predictions.cases import Cases
 
 # Whole numbers, as Polars says them in `group_by_dynamic`.
 WHOLE = re.compile(r"[1-9][0-9]*i")
@@ -26,23 +22,6 @@ def no_time(name: str, kind: pl.DataType, table: str = "") -> InvalidPredictions
         f"{table}the time {name!r} is {kind}, allowed are dates, times, numbers and text.",
         hint="give the day as a date or a number.",
     )
-
-
-def dated(cases: Cases[Any]) -> Cases[Any]:
-    """Cases whose times are no text where they are dates of ISO 8601, as CSV files have them.
-
-    Of such times the cases are held in memory.
-    """
-    if cases.time is None:
-        return cases
-    time = single_column(cases.time, "time", cases.table.lazy())
-    ((name, kind),) = cases.table.lazy().select(time).collect_schema().items()
-    if kind != pl.String:
-        return cases
-    held = cases.collect()
-    dates = dates_of(held.table.select(time)[name])
-    # By its name: an expression would be taken once more, of the dates that it has made.
-    return replace(held, table=held.table.with_columns(dates), time=name)
 
 
 def dates_of(times: pl.Series) -> pl.Series:

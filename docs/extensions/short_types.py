@@ -43,8 +43,7 @@ def shortened(
 
 
 def shown_default(value: Any) -> str:
-    # Of roles that are found by their names.
-    return "..." if value is ... else repr(value)
+    return repr(value)
 
 
 def type_name(annotation: Any) -> str:

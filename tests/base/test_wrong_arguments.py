@@ -46,7 +46,7 @@ CALLS = {
     ],
     "cases": [{"frame": TEST, **NAMES}, {"frame": WIDE, "truth": "truth", "score": ["A", "B"]}],
     "check": [
-        {"cases": TEST, **KEYED}, {"cases": WIDE, "truth": "truth", "score": {"a": "A", "b": "B"}},
+        {"cases": TEST, **KEYED}, {"cases": WIDE, "truth": "truth", "score": ["A", "B"]},
     ],
     "simulate": [
         {"pilot": PILOT, **NAMES, "positives": 6, "negatives": 9, "tables": 2},

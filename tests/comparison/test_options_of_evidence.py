@@ -107,7 +107,7 @@ OTHER = {
     "test_train_ratio": 0.1, "rates": "npv",
     "thresholds": 7, "cost": 0.3, "every": "2i",
     "cluster": "patient", "weight": "w", "count": "w", "by": "part",
-    "time": "day", "nulls": "drop", "positive": False,
+    "time": "week", "nulls": "drop", "positive": False,
 }  # fmt: skip
 OTHER_OF = {
     ("evaluate", "intervals"): True, ("apply_thresholds, no intervals", "intervals"): True,
@@ -120,8 +120,8 @@ OTHER_OF = {
 }  # fmt: skip
 # Roles that these functions are walked over elsewhere, and options of work, not of numbers.
 ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "progress"}
-# These divide rows of which none is divided here, or drop rows of which none is lacking.
-ELSEWHERE |= {"time", "nulls"}
+# It drops rows of which none is lacking.
+ELSEWHERE |= {"nulls"}
 # What has no bearing on the numbers of modes, as documented.
 OF_LOSSES = {"evaluate, losses", "compare, one test set", "choose, losses",
              "gate, one test set", }  # fmt: skip

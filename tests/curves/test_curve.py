@@ -89,22 +89,6 @@ def test_a_class_whose_weights_are_zero_is_absent():
     ]
 
 
-def test_columns_may_be_expressions():
-    table = pl.DataFrame({"label": ["spam", "ham", "spam"], "odds": [9.0, 4.0, 1.0], "m": "a"})
-    found = pr.curve(
-        table,
-        truth=pl.col("label") == "spam",
-        score=pl.col("odds").log(),
-        by=[pl.col("m").str.to_uppercase()],
-        weight=pl.col("odds") * 0 + 1,
-    )
-    expected = pr.curve(table, truth="label", score="odds", by="m", positive="spam")
-    assert found["m"].unique().to_list() == ["A"]
-    assert found["tpr"].to_list() == expected["tpr"].to_list()
-    logs = expected["threshold"].drop_nulls().log()
-    assert found["threshold"].drop_nulls().to_list() == pytest.approx(logs.to_list(), rel=1e-12)
-
-
 def test_columns_that_are_not_asked_for_are_left_behind():
     table = pl.DataFrame({"truth": [True, False], "score": [1.0, 0.0], "tp": [7, 7], "note": "x"})
     assert_frame_equal(curve(table), curve(table.select("truth", "score")))

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.errors import InvalidArgument, PolarocError
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES, documented
 from polaroc.probability.calibration import Calibration
@@ -30,6 +30,7 @@ TABLE = pl.DataFrame(
         "m": ["A", "B"] * (ROWS // 2),
         "f": [1, 1, 2, 2] * (ROWS // 4),
         "place": [1, 1, 1, 1, 2, 2, 2, 2] * (ROWS // 8),
+        "row": np.arange(ROWS),
         "number": np.arange(ROWS) // 2,
         "one of ten": np.arange(ROWS) % 10,
         "w": rng.integers(1, 4, ROWS),
@@ -78,7 +79,7 @@ FUNCTIONS = {
         {"curve": KEYED, "priors": 0.1},
     ),
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
-    "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
+    "monitor": (pr.monitor, BASE, {"deployed": TABLE, "points": 0.5, "time": "one of ten"}),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
@@ -100,10 +101,12 @@ ON_ROLE = {
 # Another value of each role, which has to change what is made of it.
 OTHER = {
     "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
-    "case": "one of ten", "cluster": "one of ten", "time": "place",
+    # Rows that share a case would have a note.
+    "case": "row", "cluster": "one of ten",
     "count": "w", "weight": "w", "by": "place", "score_prior": 0.2, "test_train_ratio": 0.25,
 }  # fmt: skip
 OTHER_OF = {
+    ("check", "case"): "one of ten",
     ("report", "model"): "place", ("report", "fold"): "place", ("report", "case"): "number",
     ("compare", "model"): "f",
     ("choose", "model"): "f",
@@ -146,11 +149,6 @@ def table_of(result):
 
 def described(name, table):
     _, base, others = FUNCTIONS[name]
-    if "time" in base and "deployed" in others:
-        # Said beside a plain table in use, it is the time of that table alone.
-        used = {role: one for role, one in base.items() if role != "truth"}
-        others = others | {"deployed": pr.cases(others["deployed"], **used)}
-        base = {role: one for role, one in base.items() if role != "time"}
     return pr.cases(table, **{"truth": "y"} | base), others
 
 
@@ -212,16 +210,20 @@ def test_cases_give_what_a_table_with_the_same_roles_gives(name, lazy):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_is_misspelt_or_lacks_is_said(name):
+def test_what_is_unknown_or_lacks_is_said(name):
     function, base, others = FUNCTIONS[name]
     for needed in ("truth", "score"):
         if needed in base:
             with pytest.raises(InvalidArgument, match=rf"(?s)^{needed} is not given.*Hint: name"):
                 function(TABLE, **{role: one for role, one in base.items() if role != needed},
                          **others)  # fmt: skip
-    with pytest.raises(InvalidArgument, match=r"(?s)no argument 'clustre'.*did you mean 'cluster'"):
+    with pytest.raises(
+        InvalidArgument, match=r"no argument 'clustre'; allowed are .*truth, .*count"
+    ):
         function(TABLE, **base, clustre="m", **others)
-    with pytest.raises(InvalidArgument, match=r"(?s)no column 'numbers'.*did you mean 'number'"):
+    with pytest.raises(
+        InvalidArgument, match=r"no column 'numbers'; the table has 'y', .*'number'"
+    ):
         function(TABLE, **base | {"score": "numbers"}, **others)
     _, beside = described(name, TABLE)
     for needed in ("truth", "score"):
@@ -262,58 +264,63 @@ def test_a_word_that_equals_a_default_is_the_default(name):
     assert_frame_equal(outcome(name, base), plain, rel_tol=1e-12)
 
 
-NAMED = TABLE.rename({"m": "clf", "f": "cv fold", "number": "case id"})
+NAMED = TABLE.rename({"y": "truth", "p": "score", "m": "model", "f": "fold", "number": "case"})
 
 
-def test_models_folds_and_cases_are_found_by_usual_names():
+def test_roles_have_by_default_the_column_of_exactly_their_name():
     for table in (NAMED, NAMED.lazy()):
-        found = pr.cases(table, **BASE)
-        assert (found.model, found.fold, found.case) == ("clf", ("cv fold",), "case id")
-        assert found.found == {"model", "fold", "case"}
-        none = pr.cases(table, **BASE, model=None, fold=None, case=None)
+        found = pr.cases(table)
+        assert (found.truth, found.score) == ("truth", "score")
+        assert (found.model, found.fold, found.case) == ("model", ("fold",), "case")
+        none = pr.cases(table, model=None, fold=None, case=None)
         assert (none.model, none.fold, none.case, none.keys) == (None, (), None, [])
-        assert pr.cases(table, **BASE, by="clf").model is None
+        assert pr.cases(table, by="model").model is None
+        assert pr.cases(table, truth="other y").truth == "other y"
     assert found.table is table
-    # Groups, months and whatever else divides the cases are no folds.
-    for name in ("hospital", "month", "sex", "region", "id_region"):
-        assert pr.cases(TABLE.rename({"f": name}), **BASE).fold == ()
 
 
-@pytest.mark.parametrize("kind", [pl.Float64, pl.Object])
-@pytest.mark.parametrize(("role", "column"), [("model", "clf"), ("fold", "cv fold")])
-def test_nothing_is_pooled_where_only_the_type_is_unusual(role, column, kind):
-    values = pl.Series(column, [*map(float, range(ROWS))], dtype=kind)
-    table = NAMED.with_columns(values)
-    with pytest.raises(InvalidArgument, match=rf"(?s)'{column}' may by its name.*{role}=None"):
-        pr.cases(table, **BASE)
-    assert not getattr(pr.cases(table, **BASE, **{role: None}), role)
-    if kind == pl.Object:
-        with pytest.raises(InvalidPredictions, match=r"(?s)different types.*astype\(str\)"):
-            pr.cases(table, **BASE, **{role: column})
-        return
-    said = getattr(pr.cases(table, **BASE, **{role: column}), role)
-    assert said in (column, (column,))
+@pytest.mark.parametrize("name", ["Model", "models", "model_id", "clf", "cv_fold", "split", "id"])
+def test_no_other_name_gives_a_column_a_role(name):
+    found = pr.cases(TABLE.rename({"m": name}), **BASE)
+    assert found.columns.keys() == {"truth", "score"}
 
 
-def test_only_roles_that_are_not_said_are_found():
-    table = NAMED.with_columns(algorithm=pl.col("clf"), method=pl.col("clf"))
-    assert pr.cases(table, **BASE, model="place").model == "place"
+@pytest.mark.parametrize(("truth", "score"), [("y_true", "y_score"), ("label", "p")])
+def test_the_columns_of_truth_and_score_are_not_guessed(truth, score):
+    table = pl.DataFrame({truth: [1, 0], score: [0.9, 0.1]})
+    message = f"truth is not given, and there is no column 'truth'; the table has '{truth}', "
+    with pytest.raises(InvalidArgument, match=message):
+        pr.evaluate(table)
 
 
-def test_what_may_both_be_the_model_is_asked_for():
-    table = NAMED.with_columns(algorithm=pl.col("clf"))
-    with pytest.raises(InvalidArgument, match=r"(?s)'clf', 'algorithm' may all.*model='clf'"):
-        pr.evaluate(table, **BASE)
-    assert pr.evaluate(table, **BASE, model="clf", measures="auc").height == 4
+@pytest.mark.parametrize("role", ["truth", "score", "model", "fold", "case", "cluster", "by"])
+@pytest.mark.parametrize(
+    ("value", "kind"), [(pl.col("m"), "Expr"), (cs.first(), "Selector"), (3, "int")], ids=str
+)
+def test_a_role_is_the_name_of_a_column(role, value, kind):
+    message = rf"(?s)^{role} is a column name \(str\).* found .*{kind}\..*with_columns first"
+    with pytest.raises(InvalidArgument, match=message):
+        pr.cases(TABLE, **BASE | {role: value})
+
+
+def test_files_of_predictions_need_no_roles_where_columns_have_their_names(tmp_path):
+    NAMED.write_parquet(tmp_path / "p.parquet")
+    found = pr.evaluate(tmp_path / "p.parquet", measures="auc")
+    roles = {"truth": "truth", "score": "score", "model": "model", "fold": "fold"}
+    assert_frame_equal(found, pr.evaluate(NAMED, **roles, measures="auc"))
+    # A curve is told from predictions by its columns.
+    chosen = pr.operating_points(NAMED, "balanced")
+    assert_frame_equal(chosen, pr.operating_points(pr.curve(NAMED), "balanced"))
 
 
 def test_keys_come_in_the_order_by_model_fold():
-    found = pr.evaluate(NAMED, **BASE, by="place", measures="auc")
-    assert found.columns[:3] == ["place", "clf", "cv fold"]
-    wide = pr.evaluate(NAMED, truth="y", score=["p", "q"], by="place", measures="auc")
-    assert wide.columns[:3] == ["model", "place", "cv fold"]
-    same = pr.evaluate(NAMED, **BASE, by="clf", model="clf", measures="auc")
-    assert same.columns[:2] == ["clf", "cv fold"]
+    found = pr.evaluate(NAMED, by="place", measures="auc")
+    assert found.columns[:3] == ["place", "model", "fold"]
+    table = NAMED.drop("model")
+    wide = pr.evaluate(table, score=["score", "q"], by="place", measures="auc")
+    assert wide.columns[:3] == ["model", "place", "fold"]
+    same = pr.evaluate(NAMED, by="model", model="model", measures="auc")
+    assert same.columns[:2] == ["model", "fold"]
 
 
 @pytest.mark.parametrize(
@@ -330,7 +337,7 @@ def test_a_column_has_no_two_roles_that_exclude_each_other(roles):
 
 
 def test_a_column_may_have_two_roles_that_mean_something():
-    roles = {"time": "place", "cluster": "place", "by": "f", "fold": "f"}
+    roles = {"cluster": "place", "by": "f", "fold": "f"}
     assert pr.cases(TABLE, **BASE, **roles).keys == ["f"]
 
 
@@ -339,22 +346,22 @@ def test_cases_are_printed_without_reading_a_lazy_table():
         raise AssertionError("it was read")
 
     table = NAMED.lazy().map_batches(unreadable, schema=NAMED.schema)
-    words = repr(pr.cases(table, **BASE, cluster="one of ten"))
+    words = repr(pr.cases(table, cluster="one of ten"))
     assert words.splitlines()[0] == "a lazy table"
-    assert "model    'clf' (found by its name)\n" in words
-    assert "not used: 'other y', 'q', 'place', 'w'" in words
+    assert "model    'model' (by default)\n" in words
+    assert "not used: 'other y', 'q', 'place', 'row', 'w'" in words
 
 
 def test_what_is_printed_of_a_table_in_memory_counts():
-    table = NAMED.with_columns(y=pl.when(pl.col("case id") > 0).then("y"))
-    words = repr(pr.cases(table, **BASE, cluster="one of ten"))
-    positives = int(table["y"].sum())
+    table = NAMED.with_columns(truth=pl.when(pl.col("case") > 0).then("truth"))
+    words = repr(pr.cases(table, cluster="one of ten"))
+    positives = int(table["truth"].sum())
     assert words.startswith(f"240 rows, {positives} positives, 2 without a clear truth\n")
-    for line in ("'clf' (found by its name): 2\n", "'cv fold' (found by its name): 2\n",
-                 "'case id' (found by its name): 120\n", "'one of ten': 10\n"):  # fmt: skip
+    for line in ("'model' (by default): 2\n", "'fold' (by default): 2\n",
+                 "'case' (by default): 120\n", "'one of ten': 10\n"):  # fmt: skip
         assert line in words
-    wide = pr.cases(TABLE, truth="y", score={"A": "p", "B": "q"})
-    assert "score  A='p', B='q': 2 models" in repr(wide)
+    wide = pr.cases(TABLE, truth="y", score=["p", "q"])
+    assert "score  'p', 'q': 2 models" in repr(wide)
 
 
 def test_cases_do_not_change():
@@ -380,11 +387,10 @@ def test_roles_are_documented_though_python_strips_the_indentation():
     assert "\ntruth\n    " in written
 
 
-@pytest.mark.parametrize("role", ["time", "cluster"])
-def test_a_model_or_a_fold_is_found_though_its_column_has_another_role(role):
-    plain = pr.evaluate(NAMED, **BASE, measures="auc")
-    for column in ("clf", "cv fold"):
-        assert_frame_equal(pr.evaluate(NAMED, **BASE, **{role: column}, measures="auc"), plain)
+@pytest.mark.parametrize("column", ["model", "fold"])
+def test_a_model_or_a_fold_may_be_the_cluster_too(column):
+    plain = pr.evaluate(NAMED, measures="auc")
+    assert_frame_equal(pr.evaluate(NAMED, cluster=column, measures="auc"), plain)
 
 
 def test_cases_may_lack_their_truth_or_their_score_but_not_both():
@@ -394,42 +400,9 @@ def test_cases_may_lack_their_truth_or_their_score_but_not_both():
         pr.cases(TABLE, by="m")
 
 
-def test_roles_are_named():
-    with pytest.raises(
-        InvalidArgument, match=r"(?s)evaluate has 3 arguments.*truth='y', score='p'"
-    ):
-        pr.evaluate(TABLE, "y", "p")
-
-
-EXPRESSIONS = {
-    "score": pl.col("p") - pl.col("p").mean().over("clf", "cv fold"),
-    "weight": pl.col("cv fold") + 1, "case": pl.format("{}-{}", "cv fold", "case id"),
-    "truth": (pl.col("y") == 1) & (pl.col("cv fold") > 0),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("role", EXPRESSIONS)
-def test_what_an_expression_reads_may_be_a_model_or_a_fold(role):
-    cases = pr.cases(NAMED, **BASE | {role: EXPRESSIONS[role]})
-    assert (cases.model, cases.fold) == ("clf", ("cv fold",))
-
-
-def test_a_column_as_an_expression_is_that_column():
-    cases = pr.cases(NAMED, truth=pl.col("y"), score=pl.col("p"), by=pl.col("place"))
-    assert (cases.truth, cases.score, cases.by) == ("y", "p", ("place",))
-
-
-def test_an_index_of_pandas_that_may_be_a_role_is_not_left_out_without_a_word():
-    table = NAMED.to_pandas().set_index(["clf", "cv fold"])
-    with pytest.raises(InvalidArgument, match=r"(?s)index has 'clf', 'cv fold'.*reset_index\(\)"):
-        pr.evaluate(table, **BASE)
-    found = pr.evaluate(table.reset_index(), **BASE, measures="auc")
-    assert_frame_equal(found, pr.evaluate(NAMED, **BASE, measures="auc"))
-
-
-@pytest.mark.parametrize("role", ["model", "case", "time", "count", "weight"])
+@pytest.mark.parametrize("role", ["model", "case", "count", "weight"])
 def test_a_list_is_no_column(role):
-    with pytest.raises(InvalidArgument, match=rf"(?s)^{role} is of type list.*{role}='m'"):
+    with pytest.raises(InvalidArgument, match=rf"{role} is a column name \(str\), found list"):
         pr.cases(TABLE, **BASE, **{role: ["m", "f"]})
 
 
@@ -440,18 +413,6 @@ def test_what_was_given_may_change_and_cases_do_not():
     assert cases.score == ["p"]
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize(
-    ("wrong", "right"), [("sample_weight", "weight"), ("groups", "cluster"), ("between", "model"),
-                         ("block", "fold"), ("y_true", "truth"), ("label", "truth")],
-)  # fmt: skip
-def test_names_of_other_libraries_are_understood(name, wrong, right):
-    function, base, others = FUNCTIONS[name]
-    with pytest.raises(InvalidArgument, match=rf"did you mean '{right}'"):
-        function(TABLE, **base, **others, **{wrong: "m"})
-
-
 @pytest.mark.parametrize("lacking", ["champion", "challenger"])
 def test_an_argument_that_is_needed_is_asked_for(lacking):
     given = {"champion": "A", "challenger": "B"}
@@ -460,18 +421,10 @@ def test_an_argument_that_is_needed_is_asked_for(lacking):
         pr.gate(TABLE, **PAIRED, measure="auc", **given)
 
 
-@pytest.mark.parametrize("role", ["by", "fold", "model", "truth"])
-@pytest.mark.parametrize("selector", [cs.by_name("nope"), cs.starts_with("nope")], ids=str)
-def test_a_selector_of_no_column_is_no_role(role, selector):
-    with pytest.raises(InvalidArgument, match=f"{role} is an expression of no column"):
-        pr.cases(TABLE, **BASE | {role: selector})
-
-
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
         ({}, "the table has no columns.\nHint: name its column, for example truth='truth'"),
-        ({"label": [1], "probability": [0.1]}, "for example truth='label'"),
     ],
 )
 def test_a_role_that_is_not_given_is_named_by_what_is_there(columns, said):

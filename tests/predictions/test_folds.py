@@ -6,14 +6,14 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
-from polaroc.errors import InvalidArgument, PolarocWarning
+from polaroc.cli import app
+from polaroc.errors import PolarocWarning
 
 RNG = np.random.default_rng(3)
 TRUTH = RNG.random(400) < 0.4
 TABLE = pl.DataFrame(
     {
-        "split": np.where(np.arange(400) % 2, "train", "test"),
+        "fold": np.where(np.arange(400) % 2, "train", "test"),
         "truth": TRUTH,
         "a": RNG.normal(TRUTH),
         "b": RNG.normal(TRUTH),
@@ -36,24 +36,15 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_parts_that_were_found_by_name_are_refused(name):
-    with pytest.raises(InvalidArgument, match=r"'split' has the values 'test', 'train'") as caught:
-        CALLS[name](TABLE)
-    assert "fold='split'" in caught.value.hint
-    CALLS[name](TABLE.filter(split="test"))
-    CALLS[name](TABLE.drop("split"))
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_parts_that_are_named_as_folds_are_doubted(name):
-    with pytest.warns(PolarocWarning, match=r"'split' has the values 'test', 'train'"):
-        found = CALLS[name](TABLE, fold="split")
-    numbers = TABLE.with_columns(split=pl.col("split").replace({"train": "1", "test": "2"}))
+def test_parts_that_are_folds_are_doubted(name):
+    with pytest.warns(PolarocWarning, match=r"'fold' has the values 'test', 'train'"):
+        found = CALLS[name](TABLE)
+    numbers = TABLE.with_columns(fold=pl.col("fold").replace({"train": "1", "test": "2"}))
     assert type(found) is type(CALLS[name](numbers))
 
 
 @pytest.mark.parametrize(
-    ("names", "refused"),
+    ("names", "doubted"),
     [
         (("train", "test"), True), (("Train", "TEST"), True), (("training", "holdout"), True),
         (("validation", "test_set"), True), (("dev", "hold-out"), True), (("tuning", "test"), True),
@@ -62,27 +53,27 @@ def test_parts_that_are_named_as_folds_are_doubted(name):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical, "enum"], ids=str)
-def test_values_that_name_parts(names, refused, kind):
+def test_values_that_name_parts(names, doubted, kind):
     kind = pl.Enum(names) if kind == "enum" else kind
     values = pl.Series(names).gather(pl.arange(400, eager=True) % 2).cast(kind)
-    table = TABLE.with_columns(fold=values).drop("split")
-    if not refused:
+    table = TABLE.with_columns(fold=values)
+    if not doubted:
         assert CALLS["evaluate"](table)["fold"].n_unique() == 2
         return
-    with pytest.raises(InvalidArgument, match="parts of data"):
+    with pytest.warns(PolarocWarning, match="parts of data"):
         CALLS["evaluate"](table)
 
 
-def test_tables_that_are_read_later_are_refused_then(tmp_path):
+def test_tables_that_are_read_later_are_doubted_then(tmp_path):
     TABLE.write_parquet(tmp_path / "p.parquet")
     for source in (TABLE.lazy(), tmp_path / "p.parquet"):
         for name in ("evaluate", "check", "choose", "compare"):
-            with pytest.raises(InvalidArgument, match="parts of data"):
+            with pytest.warns(PolarocWarning, match="parts of data"):
                 CALLS[name](source)
     # Measures are averaged over their folds.
-    measures = pr.evaluate(TABLE, **TWO, by="split", measures="auc")
+    measures = pr.evaluate(TABLE, **TWO, by="fold", measures="auc")
     for frame in (measures, measures.lazy()):
-        with pytest.raises(InvalidArgument, match="parts of data"):
+        with pytest.warns(PolarocWarning, match="parts of data"):
             pr.compare(frame, "auc", test_train_ratio=1)
 
 
@@ -95,8 +86,5 @@ def test_on_the_command_line(tmp_path, command):
         asked += ["--over", 0.1, 0.3, "--test-train-ratio", 1]
     run = lambda *words: CliRunner().invoke(app, [str(word) for word in words])  # noqa: E731
     found = run(*asked)
-    assert found.exit_code == 2
-    assert "--fold split" in found.output
-    found = run(*asked, "--fold", "split")
     assert found.exit_code == 0, found.output
-    assert "Note: The column 'split' has the values 'test', 'train'" in found.output
+    assert "Note: The column 'fold' has the values 'test', 'train'" in found.output

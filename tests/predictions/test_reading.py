@@ -136,9 +136,6 @@ OF_PREDICTIONS = {
     "charts.operating_drift, with curves": drift_chart,
     "curve": partial(pr.curve, **NAMES),
     "curve, without keys": partial(pr.curve, **NAMES),
-    "curve, score computed": partial(
-        pr.curve, truth="truth", score=pl.col("score") * 2, by=[pl.col("model").alias("m")]
-    ),
     "evaluate": evaluate,
     "evaluate, without keys": partial(evaluate, by=()),
     "evaluate, weighted": partial(evaluate, weight="weight"),
@@ -186,7 +183,7 @@ OF_PREDICTIONS = {
         pr.evaluate
     ),
 }
-MODELS = {"truth": "truth", "score": {"A": "a", "B": pl.col("b") + 1, "C": "c"}}
+MODELS = {"truth": "truth", "score": ["a", "b", "c"]}
 OF_WIDE = {
     "curve": partial(pr.curve, **MODELS),
     "evaluate": partial(pr.evaluate, **MODELS, over=OVER),
@@ -329,13 +326,12 @@ AREAS = {
     "evaluate": partial(pr.evaluate, **NAMES),
     "evaluate, by": partial(pr.evaluate, **NAMES),
     "evaluate, hull": partial(pr.evaluate, **NAMES, interpolation="hull"),
-    "evaluate, weighted": partial(pr.evaluate, **NAMES, weight=pl.lit(0.5)),
+    "evaluate, weighted": lambda frame: pr.evaluate(
+        frame.with_columns(weight=0.5), **NAMES, weight="weight"
+    ),
     "evaluate, intervals": partial(pr.evaluate, **NAMES, intervals=True),
-    "evaluate, dropping": partial(
-        pr.evaluate,
-        truth="truth",
-        score=pl.when(pl.col("tie") > 0).then("score"),
-        nulls="drop",
+    "evaluate, dropping": lambda frame: pr.evaluate(
+        frame.with_columns(score=pl.when(pl.col("tie") > 0).then("score")), **NAMES, nulls="drop"
     ),
     "evaluate, memory": partial(pr.evaluate, **NAMES, memory="1GB"),
     "evaluate, parts": partial(pr.evaluate, **NAMES, memory=500 * 24),
@@ -392,7 +388,9 @@ def test_measures_joined_with_themselves_are_of_one_reading(engine, small_room, 
 
 REFUSING = {
     "estimate_prior": lambda frame: pr.estimate_prior(frame, TEST, truth="truth", score="gone"),
-    "compare": lambda frame: pr.compare(frame, "auc", truth="truth", score="gone", fold=None),
+    "compare": lambda frame: pr.compare(
+        frame, "auc", truth="truth", score="gone", fold=None, case="id"
+    ),
     "report": lambda frame: pr.report(
         frame, truth="truth", score="gone", over=OVER, path="page.html"
     ),

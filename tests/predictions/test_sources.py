@@ -134,7 +134,7 @@ def test_what_is_no_path_is_no_table_either(folder):
 
 def test_files_are_printed_without_reading_rows(folder):
     words = repr(pr.cases("hive", **ROLES))
-    assert words.startswith("a lazy table\ntruth  'y'\nscore  'p'\nmodel  'model' (found by its")
+    assert words.startswith("a lazy table\ntruth  'y'\nscore  'p'\nmodel  'model' (by default")
 
 
 FACTS = {"score_prior": [0, 1.2, "obs", None, True], "test_train_ratio": [-1, "1/4", float("inf")]}

@@ -440,9 +440,8 @@ def test_weights_whose_total_is_infinite_are_refused():
         ({"by": "model"}, "no column 'model'"),
         ({"by": ["k", "fold"]}, "no column 'fold'"),
         ({"by": ["k", "k"]}, "'k'"),
-        ({"by": ["k", pl.col("k")]}, "'k'"),
         *(
-            ({"by": pl.col("k").alias(name)}, f"apart is '{name}', reserved")
+            ({"by": name}, f"apart is '{name}', reserved")
             for name in (
                 "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
                 "prior", "skew", "precision", "measure", "estimate", "lower", "upper",
@@ -453,18 +452,13 @@ def test_weights_whose_total_is_infinite_are_refused():
 )  # fmt: skip
 def test_columns_that_cannot_be_are_refused(name, arguments, said, lazy):
     function = {"curve": pr.curve, "evaluate": pr.evaluate, "check": pr.check}[name]
-    if isinstance(arguments.get("by"), pl.Expr):
-        arguments = {"by": [arguments["by"]]}
+    table = SOUND
+    if "reserved" in said:
+        table = SOUND.with_columns(pl.col("k").alias(arguments["by"]))
     with pytest.raises(InvalidArgument) as caught:
-        function(SOUND.lazy() if lazy else SOUND, **(NAMES | arguments))
+        function(table.lazy() if lazy else table, **(NAMES | arguments))
     assert said in str(caught.value)
     assert "\nHint: " in str(caught.value)
-
-
-def test_a_key_may_be_a_name_or_an_expression_alone_or_in_a_list():
-    expected = EAGER["curve"](SOUND, by=["k"])
-    for by in ("k", pl.col("k"), [pl.col("k")], ("k",)):
-        assert EAGER["curve"](SOUND, by=by).equals(expected)
 
 
 @pytest.mark.parametrize("name", EAGER)
@@ -474,7 +468,7 @@ def test_a_key_may_be_a_name_or_an_expression_alone_or_in_a_list():
 def test_what_is_no_table_is_refused(name, frame):
     with pytest.raises(
         InvalidTable,
-        match=r"(?s)allowed (are Polars, pandas.*a mapping|is a table.*Hint: write pr)",
+        match=r"(?s)allowed are Polars, pandas.*a mapping",
     ):
         EAGER[name](frame())
 
@@ -543,7 +537,7 @@ def test_check_of_an_empty_table_is_empty(keys, lazy):
 CASES = pl.DataFrame(
     {
         "fold": [1, 1, 1, 1, 2, 2, 2, 3, 3],
-        "id": ["a", "b", "b", "b", "a", "b", "c", "d", None],
+        "case": ["a", "b", "b", "b", "a", "b", "c", "d", None],
         "truth": [1, 0, 0, 0, 1, 0, 1, 1, 0],
         "score": [4, 3, 2, 1, 4, 3, 2, 1, 5],
     }
@@ -561,7 +555,7 @@ def test_check_says_which_cases_are_there_twice(lazy):
 
 def test_check_says_which_cases_have_two_truths():
     table = CASES.with_columns(truth=pl.when(pl.col("fold") == 2).then(0).otherwise("truth"))
-    assert pr.check(table, truth="truth", score="score", case="id")["note"].to_list() == [
+    assert pr.check(table, truth="truth", score="score", case="case")["note"].to_list() == [
         "2 rows repeat a case; 1 cases have two truths",
         "no positives; 1 cases have two truths",
         "1 rows without a case",
@@ -572,9 +566,9 @@ def test_check_says_which_cases_have_two_truths():
 
 
 def test_check_names_the_case_that_cannot_be_ranked():
-    table = CASES.with_columns(truth=pl.when(pl.col("id") == "c").then(7).otherwise("truth"))
-    with pytest.raises(InvalidPredictions, match=r"fold=2, id='c'"):
-        pr.check(table, truth="truth", score="score", case="id")
+    table = CASES.with_columns(truth=pl.when(pl.col("case") == "c").then(7).otherwise("truth"))
+    with pytest.raises(InvalidPredictions, match=r"fold=2, case='c'"):
+        pr.check(table, truth="truth", score="score", case="case")
 
 
 @pytest.mark.parametrize("name", ["*", "^s.*$", "^$"])

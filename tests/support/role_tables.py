@@ -118,11 +118,10 @@ def as_wide(of: Table, roles: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """A column of scores for each model."""
     score, model, case = (of.names[role] for role in ("score", "model", "case"))
     first, second = (of.frame.filter(pl.col(model) == one).sort(case) for one in MODELS)
-    columns = {"A": "score of A", "B": "score of B"}
-    wide = first.drop(score, model).with_columns(
-        first[score].alias(columns["A"]), second[score].alias(columns["B"])
-    )
-    return wide, {role: one for role, one in roles.items() if role != "model"} | {"score": columns}
+    wide = first.drop(score, model).with_columns(first[score].alias("A"), second[score].alias("B"))
+    return wide, {role: one for role, one in roles.items() if role != "model"} | {
+        "score": ["A", "B"]
+    }
 
 
 Path = Callable[[Table, dict[str, Any]], tuple[Any, dict[str, Any]]]

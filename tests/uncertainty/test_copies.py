@@ -15,7 +15,7 @@ CASES = 150
 NAMES = {"truth": "truth", "score": "score", "model": "model"}
 OVER = (0.1, 0.3)
 # Rows with their number as cluster, and in clusters of three.
-EACH, THREES = pl.col("row"), pl.col("row") // 3
+EACH, THREES = "row", "three"
 
 
 def drawn(seed: int) -> pl.DataFrame:
@@ -28,6 +28,7 @@ def drawn(seed: int) -> pl.DataFrame:
             {
                 "model": model,
                 "row": np.arange(CASES),
+                "three": np.arange(CASES) // 3,
                 "truth": truth,
                 "score": 1.7 * truth + shared + noise * rng.normal(size=CASES),
             }
@@ -89,12 +90,11 @@ def of_one_model(function: Callable, **asked) -> Callable[..., pl.DataFrame]:
 def watched(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
     """Reference, cases in use and labelled ones are all of the table."""
     scores = {name: column for name, column in NAMES.items() if name != "truth"} | roles
-    day = pl.col("row") % 3
+    table = table.with_columns(day=pl.col("row") % 3, batch=pl.col("row") % 20)
     found = pr.monitor(
-        pr.cases(table, **NAMES, **roles, time=pl.col("row") % 20),
-        pr.cases(table, **scores, time=day),
-        labelled=pr.cases(table.filter(pl.col("row") % 5 < 2), **NAMES, **roles, time=day),
-        points=0.5, over=OVER,
+        pr.cases(table, **NAMES, **roles, cluster="batch"), pr.cases(table, **scores),
+        labelled=pr.cases(table.filter(pl.col("row") % 5 < 2), **NAMES, **roles),
+        points=0.5, over=OVER, time="day",
     )  # fmt: skip
     return found.table
 
@@ -225,7 +225,7 @@ def test_a_count_stands_for_so_many_rows(name, cluster):
         .with_columns(case=4 * pl.col("row") + pl.col("copy"))
     )
     roles = {} if cluster is None else {"cluster": cluster}
-    counted = function(TABLE, case="row", count=times, **roles)
+    counted = function(TABLE.with_columns(times=times), case="row", count="times", **roles)
     expected = function(rows, case="case", **roles)
     assert_frame_equal(counted, expected, rel_tol=1e-7, abs_tol=1e-10, check_dtypes=False)
 
@@ -235,8 +235,9 @@ def test_a_count_stands_for_so_many_rows(name, cluster):
 def test_of_weights_only_the_ratios_matter(name):
     function = FUNCTIONS[name]
     weight = 1 + pl.col("row") % 7
-    found = function(TABLE, case="row", weight=weight)
-    thousands = function(TABLE, case="row", weight=weight * 1024)
+    table = TABLE.with_columns(weight=weight, thousands=weight * 1024)
+    found = function(table, case="row", weight="weight")
+    thousands = function(table, case="row", weight="thousands")
     assert np.isfinite(widths(found)).all()
     assert_frame_equal(thousands, found, rel_tol=1e-7, abs_tol=1e-10)
 
@@ -244,7 +245,8 @@ def test_of_weights_only_the_ratios_matter(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_equal_weights_are_no_surer_than_none(name):
-    rows, weighted = of_rows(name), FUNCTIONS[name](TABLE, case="row", weight=pl.lit(3.7))
+    table = TABLE.with_columns(weight=3.7)
+    rows, weighted = of_rows(name), FUNCTIONS[name](table, case="row", weight="weight")
     for column in ("estimate", "std_error", "difference", "mean"):
         if column in rows.columns:
             assert weighted[column].to_list() == pytest.approx(rows[column].to_list(), rel=1e-9)
@@ -256,6 +258,8 @@ def test_equal_weights_are_no_surer_than_none(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_parts_of_a_weighted_case_in_a_cluster_say_what_it_says(name):
     function = FUNCTIONS[name]
-    whole = function(TABLE, case="row", weight=1.0 + pl.col("row") % 5, cluster="row")
-    parts = function(copies(3), case="case", weight=(1.0 + pl.col("row") % 5) / 3, cluster="row")
+    weight = 1.0 + pl.col("row") % 5
+    table, copied = TABLE.with_columns(weight=weight), copies(3).with_columns(weight=weight / 3)
+    whole = function(table, case="row", weight="weight", cluster="row")
+    parts = function(copied, case="case", weight="weight", cluster="row")
     assert_frame_equal(parts, whole, **tolerance(name))

@@ -12,7 +12,7 @@ from polaroc.base.names import named, noted_by_kind
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice import Choice, choice_among
-from polaroc.comparison.compared import compared, doubted
+from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
 from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
@@ -102,7 +102,7 @@ def choose_by_cost(
     judged = _judged(own, model, thresholds, stakes, level)
     rated = judged.filter(KNOWN)
     evidence = _measured(own, rated, stakes)
-    warnings = [*given.left_out, *doubted(own)]
+    warnings = [*given.left_out]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 
 

@@ -29,7 +29,7 @@ from polaroc.comparison.choice_measures import (
     one_prior,
 )
 from polaroc.comparison.compare import compare, of_table
-from polaroc.comparison.compared import Compared, compared, doubted, ranked_rows
+from polaroc.comparison.compared import Compared, compared, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name
@@ -216,8 +216,7 @@ def choose(
             given, frame, measure, over=over, test_train_ratio=given.test_train_ratio,
             level=level, evidence=evidence, own=own,
         )  # fmt: skip
-        doubt = doubted(given.cases) if given.on_cases else []
-        return replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
+        return replace(choice, warnings=(*given.left_out, *choice.warnings))
 
     choice = choice_over(over)
     if estimate is not None:

@@ -9,11 +9,9 @@ import polars as pl
 from polaroc.base.columns import collect_like
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE, TRUTH, WEIGHT
-from polaroc.base.text import capitalised
 from polaroc.comparison.copied_folds import without_copies
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_cluster
-from polaroc.predictions.dependence import dependence
 from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE, check_clusters, left_out
 from polaroc.predictions.table import read
@@ -189,12 +187,6 @@ def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
     return [LEAK.format(f"{torn:,} of {whole.height:,}", repr(cases.cluster))] if torn else []
 
 
-def doubted(cases: Cases[pl.DataFrame]) -> list[str]:
-    """A sentence on rows that are not independent, where a column shows that."""
-    doubt = dependence(cases)
-    return [] if doubt is None else [f"{capitalised(doubt)}."]
-
-
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
     """The cases of the two models alone; raise where either has none."""
     own, model = cases.collect(), model_column(cases)
@@ -233,10 +225,8 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
 def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
     """The valid predictions, a row per case and model, and remarks on the rows."""
     rows, invalid = valid_rows(given.cases, given)
-    # Folds share cases by design.
-    doubts = [] if given.folds else doubted(given.cases)
     invalid_rows = [left_out(invalid)] if invalid else []
-    return replace(given, cases=rows), (*given.left_out, *doubts, *invalid_rows)
+    return replace(given, cases=rows), (*given.left_out, *invalid_rows)
 
 
 def valid_rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:

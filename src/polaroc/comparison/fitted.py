@@ -6,7 +6,6 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.names import noted_by_kind
-from polaroc.comparison.compared import doubted
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
@@ -66,7 +65,7 @@ def fitted(
             hint="leave the model out, or take another measure.",
         )
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
-    doubts = (*doubted(cases), *noted_by_kind(noted.rows()), *below_chance(measured, name))
+    doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
     evidence = of_test_set(read.scored, [measure], unseen=measure.case_loss is not None)
     return Fitted(read, name, evidence, doubts, measure)
 

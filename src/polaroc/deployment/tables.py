@@ -97,7 +97,7 @@ def read_with_time(
                 hint="leave it out there, with fold=None if it is the fold by default.",
             )
         if every is not None or schema[time] == pl.String:
-            rows = cases.table.lazy().select(dict.fromkeys([*cases.used, time])).collect()
+            rows = cases.table.lazy().select(list(dict.fromkeys([*cases.used, time]))).collect()
             times = cut(dates_of(rows[time]), every)
             cases = replace(cases, table=rows.with_columns(times))
         rows = read(cases, also=[time], collected=True)

@@ -75,8 +75,8 @@ def one_vs_rest(
     >>> by_class.table.filter(pl.col("class") == "a").rows()
     [('a', True, 0.9, 0), ('a', False, 0.2, 1)]
     """
-    column_by_class = scores.values() if isinstance(scores, Mapping) else scores
-    named = column_names([*column_by_class], "scores")
+    column_by_class = [*scores.values()] if isinstance(scores, Mapping) else scores
+    named = column_names(column_by_class, "scores")
     by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
     cases = _with_cases(cases)
     frame, truth = cases.table, cast(str, cases.truth)

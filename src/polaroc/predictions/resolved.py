@@ -196,7 +196,7 @@ def resolved(
     }
     if described.scores:
         found.pop("model", None)
-    absent = frozenset(role for role, one in roles.items() if one is None)
+    absent = frozenset(role for role, one in said.items() if one is None)
     described = replace(described, **found, found=frozenset(found), absent=absent)
     require_roles(described.said, needed, schema)
     for role in COUNTED:

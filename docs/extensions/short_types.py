@@ -32,18 +32,10 @@ def shortened(
         if one.kind is one.KEYWORD_ONLY and "*" not in shown:
             shown.append("*")
         bare = str(one.replace(annotation=one.empty, default=one.empty))
-        default = (
-            ""
-            if one.default is one.empty
-            else f" = {'...' if one.default is ... else repr(one.default)}"
-        )
+        default = "" if one.default is one.empty else f" = {one.default!r}"
         typed = "" if one.annotation is one.empty else f": {type_name(one.annotation)}"
         shown.append(f"{bare}{typed}{default}")
     return f"({', '.join(shown)})", type_name(full.return_annotation)
-
-
-def shown_default(value: Any) -> str:
-    return repr(value)
 
 
 def type_name(annotation: Any) -> str:

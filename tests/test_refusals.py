@@ -260,7 +260,7 @@ REFUSALS = [
         "deployed: score is not given",
     ),
     # monitor
-    ("pr.monitor(one, used, points=0.5, **of_one)", InvalidArgument, "time is not given"),
+    ("pr.monitor(one, used, points=0.5, **of_one)", InvalidArgument, "'time' is not given"),
     (
         "pr.monitor(one, used, points=0.5, time='date', **of_one)",
         InvalidArgument,
@@ -369,7 +369,7 @@ REFUSALS = [
     (
         "pr.operating_points(cases, constraints={'ppv': 0.8})",
         InvalidArgument,
-        "did you mean 'precision'",
+        "constraints has 'ppv'; a threshold can be held to",
     ),
     (
         "pr.operating_points(cases, constraints={'precision': 80})",
@@ -741,17 +741,17 @@ REFUSALS = [
     (
         "pr.warehouse.curve(unseen, truth='truth', score='scores')",
         InvalidArgument,
-        "did you mean 'score'",
+        "there is no column 'scores'",
     ),
     (
         "pr.warehouse.curve(unseen, truth=pl.col('truth'), score='score')",
         InvalidArgument,
-        "allowed are column names",
+        "truth is a column name (str), found polars.Expr",
     ),
     ("pr.warehouse.evaluate(unseen, intervals=True, **of_one)", InvalidArgument, "no connection"),
     ("pr.evaluate(unseen, memory='4GB', **of_one)", InvalidArgument, "memory is given"),
     ("pr.evaluate(unseen, progress=print, **of_one)", InvalidArgument, "progress is given"),
-    ("pr.evaluate(unseen, prior=0.1, **of_one)", InvalidArgument, "did you mean 'priors'"),
+    ("pr.evaluate(unseen, prior=0.1, **of_one)", InvalidArgument, "there is no argument 'prior'"),
     ("pr.probabilities(unseen, curve, score='p', priors=0.1)", InvalidArgument, "no column 'p'"),
     # sklearn
     (

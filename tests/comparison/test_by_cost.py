@@ -269,7 +269,7 @@ def test_tuning_has_roles_of_its_own_or_the_same():
     for table in (among, among.head(30)):
         same = pr.cases(table, truth="label", score="p", model="which", case="key")
         with pytest.raises(InvalidTable, match="all cases of tuning are among the predictions"):
-            choose(long(TEST), score="score", tuning=same)
+            choose(long(TEST), score="score", case="id", tuning=same)
 
 
 COST_SENTENCE = re.compile(

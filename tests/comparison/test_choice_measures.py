@@ -83,7 +83,7 @@ LOSSES = ["brier", "calibration_loss"]
 def test_of_losses_less_is_better(measure):
     grid = pr.prior_grid(*OVER, 25)
     losses = pr.evaluate(
-        TABLE, **PROBABLE, priors=grid, measures=measure
+        TABLE.with_columns(score=PROBABILITY), **PROBABLE, priors=grid, measures=measure
     )  # fmt: skip
     loss = pr.choose(losses, measure=measure, over=OVER, test_train_ratio=0.25)
     # Of an unknown measure more is better.
@@ -111,7 +111,8 @@ def test_of_losses_less_is_better(measure):
 
 
 def test_limits_are_those_of_the_measure():
-    choice = pr.choose(ONE, **PROBABLE, over=(0.1, 0.1), measure="brier_skill")
+    one = ONE.with_columns(score=PROBABILITY)
+    choice = pr.choose(one, **PROBABLE, over=(0.1, 0.1), measure="brier_skill")
     skill = by_model(choice)
     # B and C are worse than no score at all.
     assert skill["expected_upper"].to_list()[1:] < [0, 0]
@@ -127,7 +128,7 @@ def test_limits_are_those_of_the_measure():
     ],
 )
 def test_measures_without_errors_say_so(measure, over, why):
-    choice = pr.choose(ONE, **PROBABLE, over=over, measure=measure)
+    choice = pr.choose(ONE.with_columns(score=PROBABILITY), **PROBABLE, over=over, measure=measure)
     assert choice.models["probability_best"].null_count() == 3
     assert "nothing says how sure that is" in choice.answer
     assert why in " ".join(choice.warnings)
@@ -136,7 +137,8 @@ def test_measures_without_errors_say_so(measure, over, why):
 def test_folds_are_found_and_repeats_too():
     few = TABLE.filter(pl.col("fold") <= 2)
     twice = pl.concat(few.with_columns(pl.lit(i).alias("repeat")) for i in (1, 2))
-    assert pr.choose(twice, **COLUMNS, over=OVER).folds == ("fold", "repeat")
+    keys = ("fold", "repeat")
+    assert pr.choose(twice, **COLUMNS, fold=keys, over=OVER).folds == keys
     one = few.filter(model="A").drop("model").with_columns(other=-pl.col("score"))
     scores = {"truth": "truth", "score": ["score", "other"]}
     assert pr.choose(one, **scores, over=OVER).fold_count == 2

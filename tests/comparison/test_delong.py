@@ -32,7 +32,7 @@ def scored(seed: int = 0, blocks: int = 1, rows: int = 60, lead: float = 0.5) ->
             {
                 "fold": np.repeat(np.arange(blocks), rows),
                 "model": [name] * truth.size,
-                "id": np.tile(np.arange(rows), blocks),
+                "case": np.tile(np.arange(rows), blocks),
                 "truth": truth.ravel(),
                 "score": scores.ravel().round(1),
             }
@@ -45,7 +45,7 @@ TABLE = scored()
 
 
 def of(model: str) -> pl.DataFrame:
-    return TABLE.filter(pl.col("model") == model).sort("id")
+    return TABLE.filter(pl.col("model") == model).sort("case")
 
 
 # --- DeLong --------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_the_standard_error_is_the_spread_over_resampled_cases(measure, asked):
     table = scored(seed=3, rows=500)
     pair = table.filter(pl.col("model") != "C")
     a, b = (pair.filter(pl.col("model") == model).drop("model", "fold") for model in "AB")
-    wide = a.rename({"score": "A"}).join(b.rename({"score": "B"}), on=["id", "truth"])
+    wide = a.rename({"score": "A"}).join(b.rename({"score": "B"}), on=["case", "truth"])
     rng = np.random.default_rng(4)
     draws = 800
     chosen = np.hstack(

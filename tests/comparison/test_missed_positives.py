@@ -34,7 +34,8 @@ def alike(positives, negatives, seed=0):
 
 
 def gate(predictions, **arguments):
-    return pr.gate(predictions, **NAMES, **{"measure": "auc", **arguments})
+    folds = {"fold": ["repeat", "fold"]} if "repeat" in predictions.columns else {}
+    return pr.gate(predictions, **NAMES, **folds, **{"measure": "auc", **arguments})
 
 
 def differing(positives=60, negatives=240):

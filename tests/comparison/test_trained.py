@@ -37,9 +37,9 @@ def test_estimates_and_errors_are_those_of_each_model(measure, asked):
 
 
 def test_of_losses_less_is_better():
-    probable = 1 / (1 + (-pl.col("score")).exp())
-    asked = {"target": "trained", "truth": "truth", "score": probable, "case": "case"}
-    found = pr.compare(TABLE, "log_loss", prior=0.1, **asked)
+    table = TABLE.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
+    asked = {"target": "trained", "truth": "truth", "score": "score", "case": "case"}
+    found = pr.compare(table, "log_loss", prior=0.1, **asked)
     means = found.letters["mean"].to_list()
     assert means == sorted(means)
     assert found.measure == "log_loss at prior 0.1"

@@ -72,9 +72,9 @@ def test_other_functions_say_which_run_there_and_how_to_fetch_the_rows(name):
 
 def test_cases_of_a_warehouse_are_described_and_fetched_on_demand():
     # It has no connection.
-    table = pr.warehouse.unseen("scores", {"clf": "string", "y": "int64", "p": "float64"})
+    table = pr.warehouse.unseen("scores", {"model": "string", "y": "int64", "p": "float64"})
     cases = pr.cases(table, truth="y", score="p")
-    assert "model  'clf' (found by its name)" in repr(cases)
+    assert "model  'model' (by default)" in repr(cases)
     assert "GROUP BY" in pr.warehouse.sql(pr.evaluate(cases, measures="auc"), "duckdb")
     there = ibis.memtable(TABLE)
     known = pr.cases(there, **ROLES)

@@ -40,7 +40,7 @@ TABLES = {
     "one test set": (ONE_SET, SCORES),
     "no folds": (TABLE.filter(fold=1), SCORES | {"fold": None}),
     "named": (NAMED, SCORES | {"model": "who", "fold": ["part"], "case": "unit"}),
-    "wide": (WIDE, {"truth": "truth", "score": {"a": "A", "second": "B"}}),
+    "wide": (WIDE, {"truth": "truth", "score": ["A", "B"]}),
     "weights": (TABLE, SCORES | {"weight": "weight"}),
     "counts": (TABLE.cast({"weight": pl.Int64}), SCORES | {"count": "weight"}),
     "labels": (TABLE, {"truth": "label", "score": "score", "positive": ["crop"]}),
@@ -63,11 +63,8 @@ def options_of(roles, command):
         option = "--" + name.replace("_", "-")
         if name not in known:
             continue
-        if isinstance(value, dict):
-            yield from (word for model in value.items() for word in (option, "=".join(model)))
-        else:
-            values = value if isinstance(value, list) else [value]
-            yield from (word for one in values for word in (option, "" if one is None else one))
+        values = value if isinstance(value, list) else [value]
+        yield from (word for one in values for word in (option, "" if one is None else one))
 
 
 def run(command, table, roles, folder, *options):
@@ -223,9 +220,8 @@ def test_choose_with_thresholds(tmp_path, name):
 )
 def test_gate(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
-    models = ("a", "second") if name == "wide" else ("A", "B")
-    asked = dict(zip(("champion", "challenger"), models, strict=True)) | arguments
-    words = ["--champion", models[0], "--challenger", models[1], *options]
+    asked = {"champion": "A", "challenger": "B"} | arguments
+    words = ["--champion", "A", "--challenger", "B", *options]
     result = run("gate", table, roles, tmp_path, *words)
     names = ["answer", "verdict", "difference", "lower", "upper", "warnings"]
     assert_as_in_python(result, pr.gate, table, names=names, **roles, **asked)

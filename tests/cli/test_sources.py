@@ -132,20 +132,6 @@ def test_a_table_belongs_to_an_address(places):
     assert "files or one address" in said
 
 
-@pytest.mark.parametrize(
-    ("scores", "said"),
-    [
-        (["A", "A"], "gives the model 'A' twice"),
-        (["m=A", "m=B"], "gives the model 'm' twice"),
-        (["=A"], "allowed are COLUMN and MODEL=COLUMN"),
-        (["m=A", "n=C2"], "no column 'C2'"),
-    ],
-)
-def test_scores_that_name_no_models(places, scores, said):
-    words = [word for score in scores for word in ("--score", score)]
-    assert said in refused("evaluate", *places["wide file"], "--truth", "truth", *words)
-
-
 def test_a_column_whose_name_has_an_equals_sign(tmp_path):
     WIDE.select("truth", pl.col("A").alias("k=1")).write_parquet(tmp_path / "p.parquet")
     rows = as_json("evaluate", tmp_path / "p.parquet", "--truth", "truth", "--score", "k=1")

@@ -75,7 +75,8 @@ def test_perfect_models_leave_nothing_to_judge_by():
     assert choice.answer.startswith("Take a or b: the area (AUPREC) over 5 to 20 % positives is 1")
 
 
-PROBABLE = {"truth": "truth", "score": 1 / (1 + (-pl.col("score")).exp())}
+PROBABILITY = 1 / (1 + (-pl.col("score")).exp())
+PROBABLE = {"truth": "truth", "score": "score"}
 LOSSES = ["brier", "calibration_loss"]
 
 

@@ -120,37 +120,12 @@ def roles(schema: Mapping[str, pl.DataType], **words: Any) -> dict[str, Any]:
         if found[role] in ("", [""]):
             found[role] = None
     if "score" in found:
-        found["score"] = score_columns(found["score"], schema)
+        columns = found["score"]
+        found["score"] = columns[0] if len(columns) == 1 else columns
     if "positive" in found:
         truth = str(found.get("truth"))
         found["positive"] = labels(found["positive"], schema.get(truth), truth, "--positive")
     return found
-
-
-def score_columns(words: Sequence[str], present: Mapping[str, Any]) -> str | dict[str, str]:
-    """The column of the scores; that of each model if there are several, or models are named.
-
-    Examples
-    --------
-    >>> score_columns(["p"], {}), score_columns(["p_tree", "forest=p_forest"], {})
-    ('p', {'p_tree': 'p_tree', 'forest': 'p_forest'})
-    """
-    columns: dict[str, str] = {}
-    for word in words:
-        # The name of a column may contain the sign.
-        model, sign, column = (word, "", "") if word in present else word.partition("=")
-        if sign and not (model and column):
-            raise InvalidArgument(
-                f"--score is {word!r}, allowed are COLUMN and MODEL=COLUMN.",
-                hint="for example --score forest=p_forest.",
-            )
-        if model in columns:
-            raise InvalidArgument(
-                f"--score gives the model {model!r} twice, needed is one column per model.",
-                hint="give it once; --score forest=p_forest names the model.",
-            )
-        columns[model] = column if sign else word
-    return words[0] if columns == {words[0]: words[0]} else columns
 
 
 def labels(

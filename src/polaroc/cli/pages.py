@@ -87,8 +87,7 @@ def report(
         else:
             with atomic_file(where, force or is_report) as staging:
                 shutil.copyfile(page, staging)
-    # Columns that are used by name are named above.
-    answer, *others = [note for note in notes if not note.startswith("Found by name")]
+    answer, *others = notes
     lines = [answer, "", *("Note: " + note for note in others)]
     if to_stdout:
         print_notes(lines)

@@ -57,14 +57,12 @@ class FileTable:
     def rows(self, **words: Any) -> tuple[Any, dict[str, Any]]:
         """Predictions in memory; or measures, and the roles that are given for them."""
         schema = self.table.collect_schema()
-        given = roles(schema, **words)
-        if "truth" in given or "score" in given:
+        given, names = roles(schema, **words), schema.names()
+        if not {"measure", "estimate"} <= set(names) or {"truth", "score"} & given.keys():
             return self.cases(**words).collect(), {}
         if given.get("nulls") == "raise":
             del given["nulls"]
-        names = schema.names()
-        keys = names[: names.index("measure")] if "measure" in names else []
-        return self.as_written(keys).collect(), given
+        return self.as_written(names[: names.index("measure")]).collect(), given
 
 
 def column_notes(cases: Cases[Any], by_name: Collection[str], names: Sequence[str]) -> list[str]:

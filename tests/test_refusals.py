@@ -46,8 +46,10 @@ NAMES = {
     "page": {"over": (0.05, 0.2), "path": "page.html"},
     "watched": pr.monitor(ONE, ONE.select("score", day=1), points=0.5, time="day", **OF_ONE),
     "of_400": pr.curve(
-        pl.DataFrame({"model": [*range(400)] * 2, "truth": [1] * 400 + [0] * 400}),
-        truth="truth", score=pl.col("model") * 1.0, model="model",
+        pl.DataFrame({
+            "model": [*range(400)] * 2, "truth": [1] * 400 + [0] * 400, "score": [0.5] * 800,
+        }),
+        truth="truth", score="score", model="model",
     ),
     "x": np.arange(16.0).reshape(8, 2) % 5, "y": [0, 1] * 4, "words": ["bad", "good"] * 4,
     "bayes": GaussianNB, "threshold_classifier": pr.sklearn.PriorThresholdClassifier,
@@ -215,9 +217,13 @@ REFUSALS = [
         InvalidPredictions,
         "no cluster",
     ),
-    ("pr.evaluate(one, count=pl.lit(0.5), **of_one)", InvalidPredictions, "invalid counts"),
     (
-        "pr.evaluate(one, count=pl.lit(1), weight=pl.lit(0.5), **of_one)",
+        "pr.evaluate(one.with_columns(n=0.5), count='n', **of_one)",
+        InvalidPredictions,
+        "invalid counts",
+    ),
+    (
+        "pr.evaluate(one.with_columns(n=1, w=0.5), count='n', weight='w', **of_one)",
         InvalidArgument,
         "count and weight are both given",
     ),
@@ -253,11 +259,6 @@ REFUSALS = [
         "pr.estimate_prior(one, pr.cases(used, score='score', cluster='day'), **of_one)",
         InvalidArgument,
         "deployed: estimate_prior does not honour 'cluster'",
-    ),
-    (
-        "pr.estimate_prior(one, pr.cases(one, truth='truth'), **of_one)",
-        InvalidArgument,
-        "deployed: score is not given",
     ),
     # monitor
     ("pr.monitor(one, used, points=0.5, **of_one)", InvalidArgument, "'time' is not given"),
@@ -537,8 +538,8 @@ REFUSALS = [
     ),
     (
         "pr.compare(measures.drop('estimate'), test_train_ratio=1)",
-        InvalidTable,
-        "the table holds no measures",
+        InvalidArgument,
+        "there is no column 'truth'",
     ),
     (
         "pr.compare(measures.with_columns(estimate=None), test_train_ratio=1)",
@@ -607,7 +608,6 @@ REFUSALS = [
     ),
     ("pr.choose(cases)", InvalidArgument, "without a range of priors"),
     ("pr.choose(cases, over=(0.2, 0.1))", InvalidArgument, "allowed is lo < hi"),
-    ("pr.choose(table, over=(0.1, 0.2))", InvalidTable, "holds no measures"),
     ("pr.choose(cases, 'auc', over=(0.1, 0.2))", InvalidArgument, "on the share of positives"),
     ("pr.choose(cases, over=(0.1, 0.2), by='case')", InvalidArgument, "'by'"),
     ("pr.choose(two, over=(0.1, 0.2), level=2)", InvalidArgument, "level is 2"),
@@ -662,7 +662,7 @@ REFUSALS = [
     ("pr.gate(two, **a_and_b)", InvalidArgument, "neither over nor prior"),
     ("pr.gate(two, **a_and_b, measure=['auc'])", InvalidArgument, "allowed is a name"),
     ("pr.gate(two, **a_and_b, measure='youden')", InvalidArgument, "measure is 'youden'"),
-    ("pr.gate(table, **a_and_b)", InvalidTable, "holds no measures"),
+    ("pr.gate(table, **a_and_b)", InvalidArgument, "neither over nor prior is given"),
     ("pr.gate(measures, **a_and_b, score_prior=0.5)", InvalidArgument, "is for predictions"),
     (
         "pr.gate(once.with_columns(score=0.0), **a_and_b, **paired, measure='log_loss', prior=0.1)",
@@ -900,8 +900,7 @@ REFUSALS = [
     ),
     # report
     ("pr.report(cases, path='page.html')", InvalidArgument, "without a range of priors"),
-    ("pr.report(table, truth='truth', **page)", InvalidArgument, "score is not given"),
-    ("pr.report(table, path='page.html')", InvalidTable, "the table holds no measures"),
+    ("pr.report(table, path='page.html')", InvalidArgument, "without a range of priors"),
     (
         "pr.report(cases, over=(0.05, 0.2), path='page.pdf')",
         InvalidArgument,

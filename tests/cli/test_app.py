@@ -62,7 +62,7 @@ REFUSED = [
     ([*READ, "--out", "p.parquet", "--force"], "is an input"),
     ([*READ, "--out", "one.csv"], "choose another --out, or --force to replace it"),
     ([*READ, "--memory", "much"], "memory is 'much'"),
-    (["evaluate", "one.csv", *BASE, "--score", "score"], "gives the model 'score' twice"),
+    (["evaluate", "one.csv", *BASE, "--score", "score"], "score names a column twice"),
     (["evaluate", "-", "-", *BASE], "a pipe can be read once"),
     (["compare", "m.parquet", "--measure", "auc"], "--test-train-ratio 0.25"),
     (["compare", "p.parquet"], "over is None"),

@@ -48,10 +48,8 @@ def sql(
         {}, truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
         count=count, weight=weight, by=by,
     )  # fmt: skip
-    scores = roles["score"]
-    by_model = isinstance(scores, dict)
-    single = [truth, model, count, weight]
-    columns = [*single, *(scores.values() if by_model else [scores]), *(fold or []), *(by or [])]
+    by_model = isinstance(roles.get("score"), list)
+    columns = [truth, model, count, weight, *(score or []), *(fold or []), *(by or [])]
     unseen = warehouse.unseen(table, list(dict.fromkeys(filter(None, columns))))
     asked = opt.given(priors=opt.priors(prior), over=over, measures=measure)
     measures = warehouse.evaluate(unseen, interpolation=interpolation, **roles, **asked)

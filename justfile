@@ -12,9 +12,9 @@ setup:
 test *ARGS:
     pytest {{ARGS}}
 
-# The tests that take no server, browser, fault or long calculation: for every save.
+# The tests that take no server, browser or long calculation: for every save.
 quick *ARGS:
-    pytest -q -m "not slow and not engine and not faults" {{ARGS}}
+    pytest -q -m "not slow and not engine" {{ARGS}}
 
 # The lines of the package that the test suite runs.
 coverage *ARGS:

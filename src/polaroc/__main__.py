@@ -16,7 +16,7 @@ def main() -> None:
     """Run the command line."""
     signal.signal(signal.SIGINT, _leave)
     try:
-        from polaroc.cli import main as run
+        from polaroc.cli.app import main as run
 
         signal.signal(signal.SIGINT, signal.default_int_handler)
         run()

@@ -173,7 +173,7 @@ def test_a_verdict_that_nobody_reads_keeps_its_code(predictions, unread):
 def test_a_shell_is_told_how_a_word_goes_on(typed, offered):
     words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
     asked = os.environ | words | {"_POLAROC_COMPLETE": "complete_bash"}
-    command = [sys.executable, "-c", "from polaroc.cli import app; app(prog_name='polaroc')"]
+    command = [sys.executable, "-c", "from polaroc.cli.app import app; app(prog_name='polaroc')"]
     done = subprocess.run(command, capture_output=True, text=True, env=asked, check=False)
     assert done.stdout.split() == offered, done.stderr
 

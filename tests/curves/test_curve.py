@@ -49,9 +49,14 @@ def test_counts_are_64_bit_integers_unless_weighted():
 
 
 def test_totals_may_pass_what_32_bits_hold():
-    table = pl.DataFrame({"truth": [True, True, False, False], "score": [4, 3, 2, 1]})
-    weight = pl.lit(2**31)
-    found = pr.curve(table, truth="truth", score="score", weight=weight)
+    table = pl.DataFrame(
+        {
+            "truth": [True, True, False, False],
+            "score": [4, 3, 2, 1],
+            "weight": [2**31] * 4,
+        }
+    )
+    found = pr.curve(table, truth="truth", score="score", weight="weight")
     assert found["tp"].to_list() == [0, 2**31, 2**32, 2**32, 2**32]
     assert found["fp"].to_list() == [0, 0, 0, 2**31, 2**32]
     assert found["tpr"].to_list() == [0, 0.5, 1, 1, 1]

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
+from polaroc.cli.app import app
 from polaroc.errors import PolarocWarning
 
 RNG = np.random.default_rng(3)

@@ -33,7 +33,7 @@ TESTS = [
     "--ignore=tests/benchmarks",
     "--ignore=tests/simulations",
     "-m",
-    "not engine and not faults",
+    "not engine",
 ]
 # Seconds of tests for one change.
 LONGEST = 30

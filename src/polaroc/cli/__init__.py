@@ -1,5 +1,1 @@
 """The command line, `polaroc`."""
-
-from polaroc.cli.app import app, main
-
-__all__ = ["app", "main"]

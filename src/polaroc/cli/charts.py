@@ -92,7 +92,9 @@ def _tables(
 ) -> list[Any]:
     """The tables that a chart is drawn from."""
     if name == "pairs":
-        return [pr.compare(rows, **roles, **asked, **({"prior": priors[0]} if priors else {}))]
+        if priors:
+            asked = asked | {"prior": priors[0]}
+        return [pr.compare(rows, **roles, **asked)]
     lo, hi = asked.get("over", WIDE_RANGE)
     if not isinstance(rows, Cases):
         if name in ("auprec_by_prior", "accsens_plane"):

@@ -116,7 +116,7 @@ def monitor(
 def _points(threshold: str, cases: Cases[pl.DataFrame]) -> pl.DataFrame | float:
     """The thresholds in use, as `monitor` takes them."""
     points = in_use(threshold, "--threshold")
-    if isinstance(points, float):
+    if not isinstance(points, Path):
         return points
     if points.suffix.lower() == ".json":
         saved = read_thresholds(points, cases, pr.curve(cases))

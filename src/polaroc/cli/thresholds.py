@@ -137,9 +137,9 @@ def _judged(
     cases: Cases[pl.DataFrame], curves: pl.DataFrame, apply: str, priors: Any
 ) -> tuple[pl.DataFrame, tuple[float, float] | None]:
     """What thresholds of a file, or one number, do on these cases, and the range they are for."""
-    options = opt.given(priors=priors) | {"intervals": True}
+    options: dict[str, Any] = opt.given(priors=priors) | {"intervals": True}
     threshold = in_use(apply, "--apply")
-    if isinstance(threshold, float):
+    if not isinstance(threshold, Path):
         return pr.apply_thresholds(cases, threshold, **options), None
     saved = read_thresholds(threshold, cases, curves)
     points = saved.table(cases.table.schema)

@@ -376,15 +376,16 @@ def test_charts_of_stored_measures(tmp_path, name):
          {"interpolation": "step", "by": "fold"}),
     ],
 )  # fmt: skip
-def test_sql(name, options, arguments):
+def test_sql(name, options, arguments, tmp_path):
     duckdb = pytest.importorskip("duckdb")
     table, roles = TABLES[name]
     # The query sees no table: nothing is used because of its name.
     roles = roles if name == "wide" else roles | {"model": "model", "fold": None}
     printed = polaroc("sql", "--table", "predictions", *options_of(roles, "sql"), *options)
     assert printed.exit_code == 0, printed.output
+    table.write_parquet(tmp_path / "predictions.parquet")
     with duckdb.connect() as connection:
-        connection.register("predictions", table.to_arrow())
+        connection.execute(f"CREATE VIEW predictions AS FROM '{tmp_path}/predictions.parquet'")
         query = connection.execute(printed.stdout)
         names = [column[0] for column in query.description]
         rows = pl.DataFrame(query.fetchall(), schema=names, orient="row")

@@ -22,7 +22,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # The tree of commands is the same each time that a test calls the command line.
 typer.testing._get_command = cache(typer.testing._get_command)
 # Programs without doctests.
-collect_ignore = ["benchmarks", "simulations"]
+collect_ignore = ["benchmarks", "simulations", "tools"]
 
 for name, examples in {"quick": 5, "thorough": 25}.items():
     settings.register_profile(

@@ -238,7 +238,7 @@ def test_an_unexpected_error_has_an_exit_code_of_its_own(here, command, monkeypa
 
 
 def test_a_damaged_installation_is_no_verdict(command, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "polaroc.cli", None)
+    monkeypatch.setitem(sys.modules, "polaroc.cli.app", None)
     assert command("--version") == 70
     assert "ModuleNotFoundError" in capsys.readouterr().err
 

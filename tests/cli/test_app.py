@@ -41,7 +41,6 @@ MODELS = ["--champion", "A", "--challenger", "B"]
 # A command line, and words of its refusal.
 REFUSED = [
     (["evaluate"], "Missing argument"),
-    (["evaluate", "p.parquet"], "Missing option '--truth'"),
     ([*READ, "--thruth", "x"], "No such option: --thruth"),
     ([*READ, "--interpolation", "spline"], "is not one of 'exact', 'linear', 'step', 'hull'"),
     ([*READ, "--over", "0.1"], "requires 2 arguments"),
@@ -264,3 +263,19 @@ def test_an_interrupt_during_the_imports_is_no_traceback(moment):
         return
     assert process.returncode == 130
     assert said in ("", "Interrupted: nothing was written.\n")
+
+
+def test_columns_of_their_names_need_no_options(here):
+    predictions = pr.datasets.satellite_predictions()
+    predictions.write_parquet("named.parquet")
+    named = ["--truth", "truth", "--score", "score"]
+    found, expected = (
+        polaroc("evaluate", "named.parquet", *more, "--measure", "auc", "--json")
+        for more in ([], named)
+    )
+    assert found.exit_code == 0, found.output
+    assert found.stdout == expected.stdout
+    predictions.rename({"truth": "y_true"}).write_parquet("other.parquet")
+    refused = polaroc("evaluate", "other.parquet")
+    assert refused.exit_code == 2
+    assert "there is no column 'truth'; the table has" in refused.stderr

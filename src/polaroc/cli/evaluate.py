@@ -49,8 +49,8 @@ TABLE = (
 
 def check(
     files: opt.Files,
-    truth: opt.Truth,
-    score: opt.Score,
+    truth: opt.Truth = None,
+    score: opt.Score = None,
     positive: opt.Positive = None,
     model: opt.Model = None,
     fold: opt.Fold = None,
@@ -101,8 +101,8 @@ def _audit_cell(value: object) -> str | None:
 
 def evaluate(
     files: opt.Files,
-    truth: opt.Truth,
-    score: opt.Score,
+    truth: opt.Truth = None,
+    score: opt.Score = None,
     positive: opt.Positive = None,
     nulls: opt.HowNulls = "raise",
     model: opt.Model = None,

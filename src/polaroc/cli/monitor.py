@@ -39,10 +39,10 @@ def monitor(
         str, typer.Argument(help="Labelled predictions, as one file.", metavar="REFERENCE")
     ],
     files: opt.Files,
-    truth: opt.Truth,
-    score: opt.Score,
     time: Annotated[str, opt.column("Time in FILES, such as the day.")],
     threshold: Annotated[str, typer.Option(help=THRESHOLD, metavar="NUMBER|FILE")],
+    truth: opt.Truth = None,
+    score: opt.Score = None,
     positive: opt.Positive = None,
     nulls: opt.HowNulls = "raise",
     model: opt.Model = None,

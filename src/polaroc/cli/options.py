@@ -15,7 +15,10 @@ from polaroc.typing import Label, Nulls, Prior
 # Longer texts of the help.
 FILES = "Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - is stdin."
 SEPARATOR = "Separator of CSV and TSV, such as ';' or tab. [default: a comma, in .tsv a tab]"
-SCORE = "Scores; higher is more likely positive. May be repeated: a column for each model."
+SCORE = (
+    "Scores; higher is more likely positive. May be repeated: a column for each model. [default: "
+    "score]"
+)
 RATIO = "Of folds: test cases per training case, 0.25 in five-fold cross-validation."
 PRIOR = "Share of positives in (0, 1), or 'observed', that in the data"
 MEASURES = "Such as auc or brier; may be repeated. [default: all that the options allow]"
@@ -61,8 +64,10 @@ Files = Annotated[list[str], typer.Argument(help=FILES, metavar="FILES", show_de
 Separator = Annotated[str | None, typer.Option(help=SEPARATOR, metavar="MARK")]
 Decimal = Annotated[Literal[".", ","], typer.Option(help="Decimal mark of CSV and TSV files.")]
 
-Truth = Annotated[str | None, column("Labels: true and false, 1 and 0, or by --positive.")]
-Score = Annotated[Strings, typer.Option(help=SCORE, metavar="[MODEL=]COLUMN")]
+Truth = Annotated[
+    str | None, column("Labels: true and false, 1 and 0, or by --positive. [default: truth]")
+]
+Score = Annotated[Strings, typer.Option(help=SCORE, metavar="COLUMN")]
 Positive = Annotated[
     Strings, typer.Option(help="Positive label; may be repeated.", metavar="LABEL")
 ]
@@ -119,11 +124,10 @@ def roles(schema: Mapping[str, pl.DataType], **words: Any) -> dict[str, Any]:
     for role in {"model", "fold", "case"} & found.keys():
         if found[role] in ("", [""]):
             found[role] = None
-    if "score" in found:
-        columns = found["score"]
-        found["score"] = columns[0] if len(columns) == 1 else columns
+    if len(found.get("score", ())) == 1:
+        (found["score"],) = found["score"]
     if "positive" in found:
-        truth = str(found.get("truth"))
+        truth = found.get("truth", "truth")
         found["positive"] = labels(found["positive"], schema.get(truth), truth, "--positive")
     return found
 

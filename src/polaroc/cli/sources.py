@@ -21,10 +21,11 @@ from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import MAGIC, TextFormat
 from polaroc.predictions.cases import Cases, columns_of
 from polaroc.predictions.resolved import words_of
+from polaroc.predictions.takes_cases import OF_ESTIMATES
 
 STDIN = "-"
 # Roles whose columns are used if they have these names.
-BY_NAME = ("model", "fold", "case")
+BY_NAME = ("truth", "score", "model", "fold", "case")
 # Unused columns that are named in a note.
 MAX_UNUSED = 8
 
@@ -57,12 +58,14 @@ class FileTable:
     def rows(self, **words: Any) -> tuple[Any, dict[str, Any]]:
         """Predictions in memory; or measures, and the roles that are given for them."""
         schema = self.table.collect_schema()
-        given, names = roles(schema, **words), schema.names()
-        if not {"measure", "estimate"} <= set(names) or {"truth", "score"} & given.keys():
+        given = roles(schema, **words)
+        if "truth" in given or "score" in given or not {*OF_ESTIMATES} <= {*schema}:
             return self.cases(**words).collect(), {}
         if given.get("nulls") == "raise":
             del given["nulls"]
-        return self.as_written(names[: names.index("measure")]).collect(), given
+        names = schema.names()
+        keys = names[: names.index("measure")] if "measure" in names else []
+        return self.as_written(keys).collect(), given
 
 
 def column_notes(cases: Cases[Any], by_name: Collection[str], names: Sequence[str]) -> list[str]:

@@ -18,8 +18,11 @@ def sql(
             help="Table, schema.table or catalog.schema.table, as it is stored.", metavar="TABLE"
         ),
     ],
-    truth: opt.Truth,
-    score: opt.Score,
+    truth: Annotated[str, opt.column("Labels: true and false, 1 and 0, or by --positive.")],
+    score: Annotated[
+        list[str],
+        typer.Option(help="Scores; repeated, a column for each model.", metavar="COLUMN"),
+    ],
     dialect: Annotated[Dialect, typer.Option(help="SQL of which warehouse.")] = "duckdb",
     positive: opt.Positive = None,
     nulls: opt.HowNulls = "raise",
@@ -48,12 +51,12 @@ def sql(
         {}, truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
         count=count, weight=weight, by=by,
     )  # fmt: skip
-    by_model = isinstance(roles.get("score"), list)
-    columns = [truth, model, count, weight, *(score or []), *(fold or []), *(by or [])]
+    single = [truth, model, count, weight]
+    columns = [*single, *score, *(fold or []), *(by or [])]
     unseen = warehouse.unseen(table, list(dict.fromkeys(filter(None, columns))))
     asked = opt.given(priors=opt.priors(prior), over=over, measures=measure)
     measures = warehouse.evaluate(unseen, interpolation=interpolation, **roles, **asked)
     typer.echo(warehouse.sql(measures, dialect))
     if not (model or fold):
-        how = "as those of one fold" if by_model else "together"
+        how = "as those of one fold" if len(score) > 1 else "together"
         print_notes([f"Note: neither --model nor --fold is given, so all rows are taken {how}."])

@@ -40,8 +40,8 @@ APPLY = (
 
 def threshold(
     files: opt.Files,
-    truth: opt.Truth,
-    score: opt.Score,
+    truth: opt.Truth = None,
+    score: opt.Score = None,
     positive: opt.Positive = None,
     nulls: opt.HowNulls = "raise",
     model: opt.Model = None,

@@ -29,7 +29,11 @@ NO_RANGE = Hint(
 SAME_DAYS = (
     "Alarms assume that days differ only in the share of positives and by chance. If scores shift "
     "a little from day to day, name the days of the reference "
-) + Hint("({cluster}): they show how much days differ.", cluster="day")
+) + Hint(
+    "({cluster}): they show how much days differ.",
+    command_line="(--cluster): they show how much days differ.",
+    cluster="day",
+)
 TUNED_HERE = (
     "The threshold has exactly the same rates on the reference as where it was chosen. On the "
     "cases it was chosen on, they are too good: give other labelled cases as the reference."

@@ -34,8 +34,6 @@ class Role:
     example: Any
     names_columns: bool = True
     only: bool = False  # its column may have no other role
-    several: bool = False  # it may have several values
-    in_words: str = ""  # of the command line, where it is written in another way there
 
 
 class RowColumns(TypedDict, total=False):
@@ -58,9 +56,6 @@ class RowColumns(TypedDict, total=False):
             "column in the first key, `model`.",
             "score",
             only=True,
-            several=True,
-            in_words="Numeric; higher means more likely positive. Repeated, each is the column "
-            "of a model.",
         ),
     ]
     positive: Annotated[
@@ -70,8 +65,6 @@ class RowColumns(TypedDict, total=False):
             'and true. Texts such as "NA" or "" are missing truths unless they are named here.',
             "yes",
             names_columns=False,
-            several=True,
-            in_words="A label that counts as positive.",
         ),
     ]
     nulls: Annotated[
@@ -98,7 +91,6 @@ class RowColumns(TypedDict, total=False):
             'by models fitted anew. One answer for each. By default the column "fold", if there is '
             "one; ``None``: there are none.",
             "fold",
-            several=True,
         ),
     ]
     case: Annotated[
@@ -140,7 +132,6 @@ class RowColumns(TypedDict, total=False):
         Role(
             "Key columns: a separate answer for each combination of their values.",
             "hospital",
-            several=True,
         ),
     ]
     test_train_ratio: Annotated[

@@ -98,8 +98,10 @@ def points():
 
 
 def trained(table, **columns):
-    case = "id" if "id" in pr.cases(table, **columns).table.lazy().collect_schema() else None
-    return pr.compare(table, "auc", target="trained", case=case, **columns).pairs
+    # A stream is read once.
+    cases = pr.cases(table, **columns)
+    case = "id" if "id" in cases.table.lazy().collect_schema() else None
+    return pr.compare(cases, "auc", target="trained", case=case).pairs
 
 
 # Functions that take one score per row with the model of each, or several scores.

@@ -1,4 +1,4 @@
-"""What deployed thresholds do at each time, from scores without labels."""
+"""Rates of deployed thresholds at each time, from scores without labels."""
 
 import re
 from datetime import datetime

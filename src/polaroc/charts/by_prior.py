@@ -84,7 +84,7 @@ def auprec_by_prior(
 
 
 def _limits_in_words(measures: pl.LazyFrame) -> str:
-    """What the limits of a table are: intervals of one level, where it says so."""
+    """The name of the limits of a table: intervals of one level, if it says so."""
     if COVERAGE in measures.collect_schema():
         levels = measures.select(pl.col(COVERAGE).unique()).collect().to_series()
         if len(levels) == 1 and levels[0] is not None:

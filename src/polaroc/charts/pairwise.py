@@ -69,7 +69,7 @@ def pairs(
 
 
 def spread_in_words(comparison: Comparison) -> str:
-    """What is drawn around the number of each model: a standard error, or a spread."""
+    """The name of the bars of each model: a standard error, or a spread."""
     if comparison.plan.target == "trained":
         return "estimate ± SE"
     return f"mean ± SD over {folds_name(comparison.fold)}"

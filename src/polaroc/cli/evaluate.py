@@ -206,7 +206,7 @@ def _with_grid(
 
 
 def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> dict[str, Any]:
-    """What charts need beside the measures: AUPREC over a range of priors, and curves."""
+    """The tables of the charts beside the measures: AUPREC over a range of priors, and curves."""
     numbers = [one for one in resolve_priors(list(priors)) if one is not None]
     lo, hi = min([*numbers, *(over or ()), 0.01]), max([*numbers, *(over or ()), 0.5])
     extra = pr.prior_grid(lo, hi, CURVE_PRIORS, "log")["prior"].to_list()

@@ -136,7 +136,7 @@ def _rule(rule: str | None, limits: dict[str, float] | None, *, has_costs: bool)
 def _judged(
     cases: Cases[pl.DataFrame], curves: pl.DataFrame, apply: str, priors: Any
 ) -> tuple[pl.DataFrame, tuple[float, float] | None]:
-    """What thresholds of a file, or one number, do on these cases, and the range they are for."""
+    """Rates at thresholds of a file, or at a number, on these cases; their range of priors."""
     options: dict[str, Any] = opt.given(priors=priors) | {"intervals": True}
     threshold = in_use(apply, "--apply")
     if not isinstance(threshold, Path):

@@ -119,7 +119,7 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
 def _judged(
     own: Cases[pl.DataFrame], model: str, thresholds: pl.DataFrame, stakes: Stakes, level: float
 ) -> pl.DataFrame:
-    """What each model does with its threshold, and exact limits of its cost; or why it has none."""
+    """Rates of each model at its threshold, and exact limits of its cost, or why it has none."""
     priors: float | pl.DataFrame = stakes.belief.mean
     if (estimate := stakes.estimate) is not None:
         priors = estimate.select(name for name in ESTIMATE if name in estimate.columns)

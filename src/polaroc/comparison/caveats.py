@@ -36,7 +36,7 @@ def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence
 
 
 def of_fitted(evidence: Evidence, measure: str, positives: int) -> list[str]:
-    """What a comparison of fitted models is about, and what few positives do to it."""
+    """Notes on a comparison of fitted models: its subject, and the effect of few positives."""
     about = (
         f"The test is about {evidence.about}. It says nothing about models that are trained again."
     )

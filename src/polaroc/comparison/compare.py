@@ -171,7 +171,7 @@ def compare(
 
 
 def _target(given: Compared, target: Target | None) -> Target:
-    """What the answer is about: as said, or as the folds tell; raise where they do not allow it."""
+    """The target of the answer: as given, or by the folds; raise if they do not allow it."""
     if target is None:
         return "trained" if given.on_cases else "algorithm"
     check_choice("target", target, get_args(Target))

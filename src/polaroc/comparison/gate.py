@@ -320,7 +320,7 @@ def _on_cases(
 
 
 def _of_few_cases(few: int, units: str, measure: str) -> str | None:
-    """What is to be said of the limits of few cases, or clusters, of a class."""
+    """Warnings about limits that rest on few cases or clusters of a class."""
     if few >= FEW_CASES:
         return None
     if units != CASES:

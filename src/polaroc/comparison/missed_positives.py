@@ -23,7 +23,7 @@ def positives_and_bias(
     measure: Callable[[], Measure],
     level: float,
 ) -> tuple[Positives | None, float]:
-    """What the positives of all folds say of an area of challenger minus champion, and its bias.
+    """The positives of all folds for an area of challenger minus champion, and its bias.
 
     Each is taken once, by its mean over the folds that test it. Where nothing tells which rows are
     the same case, only the number of positives says something, as if none of them moved the

@@ -79,7 +79,7 @@ class History:
         self.found.setdefault(time, {})[quantity] = row
 
     def results(self, time: Any) -> str:
-        """What was found at a time, now or earlier, as JSON."""
+        """Results of a time, now or earlier, as JSON."""
         earlier = self.kept.get(time, "[]")
         if time not in self.found:
             return earlier
@@ -132,7 +132,7 @@ def history_table(
 
 
 def all_results(state: pl.DataFrame) -> pl.DataFrame:
-    """What was found at all times of a state, one row per key, time and quantity."""
+    """Results of all times of a state, one row per key, time and quantity."""
     results = pl.col("results").str.json_decode(pl.List(pl.Struct(RESULT)))
     rows = state.select(pl.exclude([*STATE]), results).explode("results")
     return rows.unnest("results")

@@ -84,7 +84,7 @@ def monitor(
     state: Table | None = None,
     **columns: Unpack[Columns],
 ) -> Monitor:
-    """What deployed thresholds do at each time, and whether they should change.
+    """Rates of deployed thresholds at each time, and whether they should change.
 
     Scores in use come without labels. Limits hold at all times at once, so that one
     may look every day, and however the share of positives drifts.
@@ -324,7 +324,7 @@ def _say_alarms(
 def _together(
     samples: Mapping[Key, Sequence[Sample]], types: Mapping[str, Any], terms: Terms, level: float
 ) -> pl.DataFrame:
-    """What labels tell of all times of a key together."""
+    """Estimates from the labels of all times of a key together."""
     *keys, time = types
     spans = {"first": types[time], "last": types[time], "times": pl.Int64}
     counts = {"cases": pl.Int64, "labels": pl.Int64}
@@ -341,7 +341,7 @@ def _together(
 
 
 def _table(histories: Mapping[Key, History], types: Mapping[str, Any]) -> pl.DataFrame:
-    """What was found now."""
+    """The table of the results of this time."""
     rows = [
         (*key, time, QUANTITIES.index(name), *row.values())
         for key, history in histories.items()

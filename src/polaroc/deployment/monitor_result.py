@@ -48,7 +48,7 @@ NOW = private("now")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Monitor(Summarised):
-    """What deployed thresholds do at each time; made by `monitor`.
+    """Rates of deployed thresholds at each time; made by `monitor`.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Monitor(Summarised):
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said of the limits and of the alarms, beside the answer."""
+        """Notes on the limits and on the alarms, beside the answer."""
         rows = self.history
         silent = [NO_RANGE] if self.over is None and rows["alarm"].count() else []
         return [*self.warnings, *silent, *([EACH_TIME] if _has_labels(rows) else [])]

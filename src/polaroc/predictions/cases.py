@@ -177,7 +177,7 @@ def columns_of(value: object) -> list[str]:
 
 
 def _lines(described: Cases[Any]) -> Iterator[str]:
-    """What is printed: size, roles, columns without one."""
+    """The printed lines: size, roles, columns without a role."""
     table, columns = described.table, described.columns
     counts: dict[str, int] = {}
     if isinstance(table, pl.DataFrame):

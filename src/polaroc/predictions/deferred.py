@@ -35,7 +35,7 @@ def deferred(
 
 
 def _made(made: Callable[[], pl.DataFrame], _: pl.DataFrame) -> pl.DataFrame:
-    """What a function makes, whatever the rows are."""
+    """The result that a function makes, whatever the rows are."""
     return made()
 
 

@@ -16,7 +16,7 @@ MODULES = {"ibis": "polaroc.warehouse.engine"}
 
 @dataclass(frozen=True)
 class Engine:
-    """What computes on tables of a library."""
+    """The functions that compute on tables of a library."""
 
     title: str
     describe: Callable[..., Any]  # the cases of a table and the roles that are said
@@ -35,7 +35,7 @@ class Engine:
 
 
 def engine_of(table: object) -> Engine | None:
-    """What computes on a table where it is; None of tables that are Polars frames or become one."""
+    """The engine that computes on a table where it is; None if it is or becomes a Polars frame."""
     packages = (kind.__module__.partition(".")[0] for kind in type(table).__mro__)
     module = next((MODULES[package] for package in packages if package in MODULES), None)
     if module is None:

@@ -62,7 +62,7 @@ def cases(
 def cases(
     frame: Table | Paths | WarehouseTable | Cases[Any], **columns: Unpack[Columns]
 ) -> Cases[Any]:
-    """What the columns of a table of predictions mean, said once for all functions.
+    """Describe the columns of a table of predictions, once for all functions.
 
     Every function that takes predictions takes the result in place of a table and its roles.
     Scores in use need no truth. Nothing is computed: the table stays as it is, and a lazy one is

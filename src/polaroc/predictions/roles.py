@@ -28,7 +28,7 @@ RoleName: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Role:
-    """What a role, or a fact that is no column, means."""
+    """The meaning of a role, or of a fact that is no column."""
 
     text: str
     example: Any

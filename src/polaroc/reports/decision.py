@@ -43,7 +43,7 @@ class Decision:
 
 
 def decide(findings: Findings) -> Decision:
-    """What the findings say to do."""
+    """The decision that follows from the findings."""
     promise = "" if findings.thresholds is None else findings.thresholds.promise or ""
     doubted = " ".join(doubts(findings.measures, "auprec"))
     known = (
@@ -147,7 +147,7 @@ def _take(findings: Findings) -> str:
 
 
 def _cost(findings: Findings) -> str:
-    """What the first model costs, where models are ranked by it."""
+    """The cost of the first model, if models are ranked by it."""
     if findings.choice is None or not findings.by_cost:
         return ""
     return cost_in_words(judged_models(findings.choice), stakes(findings.question))
@@ -165,7 +165,7 @@ def _final_model(findings: Findings) -> str:
 
 
 def _rates(findings: Findings) -> str:
-    """What the threshold finds, and how many alarms are right."""
+    """The recall of the threshold, and its share of right alarms."""
     thresholds = findings.thresholds
     if thresholds is None or thresholds.rates_in_use is None:
         return ""

@@ -96,7 +96,7 @@ class Findings:
 
     @property
     def assumptions(self) -> list[str]:
-        """What the tests assume, or why none was made, unless a caution asks for the same."""
+        """Assumptions of the tests, or why there are none, unless a caution asks for the same."""
         if self.comparison is not None:
             warnings = self.comparison.warnings
             # A choice by area has said it; one by cost says nothing of areas.
@@ -284,7 +284,7 @@ def _choice(
 
 
 def stakes(question: Question) -> Stakes:
-    """What errors cost, over the priors of the question."""
+    """The cost of errors, over the priors of the question."""
     return stakes_of(*question.needs.costs, question.over, estimate=question.estimate)
 
 

@@ -80,7 +80,7 @@ def is_report(file: Path) -> bool:
 
 
 def contents(findings: Findings) -> dict[str, Any]:
-    """What a page says without its pictures, by the names that templates have for it."""
+    """The words and tables of a page, by the names that templates have for them."""
     question = findings.question
     comparison, thresholds = findings.comparison, findings.thresholds
     ranking = tables.ranking_table(findings)

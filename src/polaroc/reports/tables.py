@@ -89,7 +89,7 @@ def ranking_table(findings: Findings) -> ReportTable:
 
 
 def notes_on_columns(findings: Findings, table: ReportTable) -> list[tuple[str, str]]:
-    """What the columns of the ranking hold."""
+    """Notes on the columns of the ranking."""
     notes = dict(RANKING_NOTES) | (NOTES_BY_COST if findings.by_cost else {})
     return [(name, meaning) for name, meaning in notes.items() if name in table.columns]
 

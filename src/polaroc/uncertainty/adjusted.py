@@ -8,7 +8,7 @@ from polaroc.uncertainty.evidence import Contrasts
 
 
 class Adjusted(NamedTuple):
-    """What allows for the number of pairs.
+    """The adjustment for the number of pairs.
 
     An interval of a pair at its level leaves out 0 where its p-value is below 1 − the level that
     was asked for, and nowhere else.

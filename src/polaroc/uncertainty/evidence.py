@@ -198,7 +198,7 @@ def of_folds(
 
 
 def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
-    """What the corrected variance takes for granted of folds with this ratio."""
+    """Assumptions of the corrected variance about folds with this ratio."""
     if ratio is None:
         yield Hint(
             "The folds were assumed to test on as many cases as they train on, which understates "

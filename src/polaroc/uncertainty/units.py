@@ -81,7 +81,7 @@ class Block:
 
     @property
     def equal_numbers(self) -> "Array":
-        """As many clusters of equal weight with positives, and with negatives; by key."""
+        """Effective numbers of clusters with positives, and with negatives, per key."""
         assert self.weights is not None
         ends = np.searchsorted(self.key_of_group, np.arange(1, self.size))
         sums = (
@@ -200,7 +200,7 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is independent: cases, or clusters of them."""
+    """The independent units: cases, or clusters of cases."""
 
     # Of each key: cases of the class, or clusters that have such cases; of weighted ones as many
     # equal ones as say as much.

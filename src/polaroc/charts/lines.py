@@ -239,17 +239,11 @@ def straight_lines(
     x: str,
     y: str,
     const: Sequence[str] = (),
-    size: float = 1,
-    of_many: float = STRAIGHT_OF_MANY,
 ) -> Lines:
-    """Like `lines`, of points line by line, thinned to those that are visible on axes from 0 to 1.
-
-    `size` is that of a panel, as a share of a chart that stands alone; `of_many` how many pixels
-    of it straightening may move many lines.
-    """
+    """Like `lines`, of points line by line, thinned to those visible on axes from 0 to 1."""
     starts = line_starts(points, [*keys, *const])
     few = len(starts) - 1 <= MANY_LINES
-    tolerance = STRAIGHT / size if few else of_many / size
+    tolerance = STRAIGHT if few else STRAIGHT_OF_MANY
     kept = straightened(
         points[x].to_numpy(), points[y].to_numpy(), starts=starts, tolerance=tolerance
     )

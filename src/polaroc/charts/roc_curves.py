@@ -19,7 +19,7 @@ from polaroc.charts.layers import (
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import refuse_many, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.tooltips import curve_tooltips, tooltip_points
+from polaroc.charts.tooltips import curve_tooltips, tooltip_records, tooltip_rows
 from polaroc.curves.mean import mean_curve
 from polaroc.curves.whole import whole_curves
 
@@ -78,7 +78,7 @@ def roc(
     points, *hulls = pl.collect_all(tables)
     if band is None:
         drawn = straight_lines(points, keys, "fpr", "tpr")
-        records = tooltip_points(points, keys, "fpr", "tpr")
+        records = tooltip_records(tooltip_rows(points, keys, "fpr", "tpr"), keys)
         tooltips = curve_tooltips(data(records), keys, "fpr", "tpr")
     else:
         drawn, caption = band_lines(points, "fpr", "tpr")

@@ -18,13 +18,6 @@ RATE_DIGITS = 4
 SHOWN_RATES = ("fpr", "tpr", "precision")
 
 
-def tooltip_points(
-    points: pl.DataFrame, keys: Sequence[str], x: str, y: str
-) -> list[dict[str, Any]]:
-    """Records of points along each curve, as arrays of thresholds and rates."""
-    return tooltip_records(tooltip_rows(points, keys, x, y), keys)
-
-
 def tooltip_rows(points: pl.DataFrame, names: Sequence[str], x: str, y: str) -> pl.DataFrame:
     """A limited number of points of each line, evenly spaced along it, none without a threshold."""
     known = points.drop_nulls("threshold")
@@ -74,7 +67,7 @@ def tooltip_layer(
 
 
 def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "alt.Chart":
-    """The layer of the records of `tooltip_points`, with the prior where precision is drawn."""
+    """The layer of the records of `tooltip_records`, with the prior where precision is drawn."""
     at_prior = y == "precision"
     tooltip = [
         *([alt.Tooltip("line:N", title="curve")] if keys else []),

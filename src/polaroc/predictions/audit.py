@@ -150,7 +150,7 @@ def model_key(keys: Sequence[str]) -> str:
     return "model" if "model" in keys else keys[0]
 
 
-def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
+def balance_note(keys: Sequence[str]) -> pl.Expr:
     """A note on how the test set of each key differs from others of its fold or model.
 
     The rows are one per key, with `positives` and `negatives`. Null where no test set has
@@ -167,7 +167,7 @@ def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
     """
     if len(keys) < 2:
         return pl.lit(None, pl.String)
-    models = model_key(keys) if model is None else model
+    models = model_key(keys)
     blocks = [key for key in keys if key != models]
     models_in_block = pl.col(models).n_unique().over(blocks)
     lacking = pl.col(models).n_unique() - models_in_block

@@ -25,16 +25,15 @@ def refuse_objects(names: Iterable[str], schema: Mapping[str, pl.DataType]) -> N
             )
 
 
-def check_columns(
-    present: Collection[str], wanted: Iterable[str], table: str = "the table"
-) -> None:
+def check_columns(present: Collection[str], wanted: Iterable[str]) -> None:
     """Refuse names that are no columns of the table."""
     unknown = [name for name in wanted if name not in present]
     if not unknown:
         return
     mark = separator_in([*present], unknown[0])
     raise InvalidArgument(
-        f"there is no column {quoted(unknown)}; {table} has {quoted([*present]) or 'no columns'}.",
+        f"there is no column {quoted(unknown)}; the table has "
+        f"{quoted([*present]) or 'no columns'}.",
         hint=CHECK_NAMES if mark is None else separator_hint(mark),
     )
 

@@ -128,10 +128,10 @@ def takes_cases(
 
 
 def takes_cases_or(
-    kind: type[_K], uses: Sequence[RoleName], *, or_measures: bool = False
+    kind: type[_K], uses: Sequence[RoleName]
 ) -> Callable[[Callable[Concatenate[Cases[Any] | _K, _P], _R]], OfCasesOr[_K, _P, _R]]:
-    """Like `takes_cases`; a result of this kind is handed on as it is, with all roles said."""
-    takes: Any = _Takes(uses, or_measures=or_measures, or_kind=kind)
+    """Like `takes_cases` with `or_measures`; a result of this kind is handed on as it is."""
+    takes: Any = _Takes(uses, or_measures=True, or_kind=kind)
     return cast(Callable[..., OfCasesOr[_K, _P, _R]], takes)
 
 

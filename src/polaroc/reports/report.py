@@ -43,7 +43,7 @@ TITLE = "Which model, how sure, at which threshold"
 
 
 @described_as(compare)
-@takes_cases_or(Monitor, COMPARED_BY, or_measures=True)
+@takes_cases_or(Monitor, COMPARED_BY)
 def report(
     cases: Cases[Any] | Monitor,
     *,

@@ -158,9 +158,8 @@ def class_name(estimator: Any) -> str:
     return type(steps[-1][1] if steps else estimator).__name__
 
 
-def check_estimators(estimators: object, name: str, allowed: str, *, cloned: bool = True) -> None:
+def check_estimators(estimators: object, name: str, allowed: str) -> None:
     """Raise unless `estimators` is a mapping from names to classifiers."""
-    needed = ("fit", "get_params") if cloned else ("fit",)
     if not isinstance(estimators, Mapping):
         problem = f"{name} is of type {type_name(estimators)}"
     elif not estimators:
@@ -170,7 +169,8 @@ def check_estimators(estimators: object, name: str, allowed: str, *, cloned: boo
     elif wrong := [
         key
         for key, one in estimators.items()
-        if isinstance(one, type) or not all(hasattr(one, method) for method in needed)
+        if isinstance(one, type)
+        or not all(hasattr(one, method) for method in ("fit", "get_params"))
     ]:
         problem = f"{name} has no classifier under {quoted(wrong[:1])}"
     else:

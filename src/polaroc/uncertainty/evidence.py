@@ -227,7 +227,7 @@ def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
             )
 
 
-def common_variance(evidence: Evidence, measure: int = 0) -> float:
+def common_variance(evidence: Evidence) -> float:
     """Half the mean variance of a difference: the variance of models that have one and share none.
 
     Examples
@@ -238,14 +238,14 @@ def common_variance(evidence: Evidence, measure: int = 0) -> float:
     """
     models = evidence.estimates.shape[1]
     if evidence.moved is None:
-        covariance = evidence.covariance[measure]
+        covariance = evidence.covariance[0]
         total = covariance.trace() - covariance.sum() / models
     else:
         # From what moves one model more than the others: the rest would drown it in rounding.
-        own = [part[measure] - part[measure].mean(axis=0) for part in evidence.moved.parts]
+        own = [part[0] - part[0].mean(axis=0) for part in evidence.moved.parts]
         total = evidence.moved.variance(own).sum()
     variance = float(total) / (models - 1)
-    size = max(1.0, float(np.abs(evidence.estimates[measure]).max(initial=0.0)))
+    size = max(1.0, float(np.abs(evidence.estimates[0]).max(initial=0.0)))
     return variance if variance > (NO_ERROR * size) ** 2 else 0.0
 
 
@@ -255,19 +255,19 @@ def without(why: str) -> Evidence:
     return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (doubt,))
 
 
-def contrasts(evidence: Evidence, first: "Array", second: "Array", measure: int = 0) -> Contrasts:
+def contrasts(evidence: Evidence, first: "Array", second: "Array") -> Contrasts:
     """The differences of the models at the places `first` and `second`, each pair on its own."""
-    estimates = evidence.estimates[measure]
+    estimates = evidence.estimates[0]
     difference = estimates[first] - estimates[second]
     size = float(np.abs(estimates[np.isfinite(estimates)]).max(initial=1.0))
-    covariance = evidence.covariance[measure]
+    covariance = evidence.covariance[0]
     own, other = covariance[first, first], covariance[second, second]
     variance = own + other - 2 * covariance[first, second]
     if evidence.moved is not None:
         # Models that are all but equal would drown in the rounding of three variances. One pair
         # at a time, since there may be millions of cases.
         for place in np.flatnonzero(variance < SIMILAR * (own + other)):
-            apart = evidence.moved.apart(int(first[place]), int(second[place]), measure)
+            apart = evidence.moved.apart(int(first[place]), int(second[place]))
             variance[place] = evidence.moved.variance(apart)
     std_error = np.sqrt(np.maximum(variance, 0.0))
     return Contrasts(
@@ -278,9 +278,9 @@ def contrasts(evidence: Evidence, first: "Array", second: "Array", measure: int 
     )  # fmt: skip
 
 
-def all_pairs(evidence: Evidence, measure: int = 0) -> Contrasts:
+def all_pairs(evidence: Evidence) -> Contrasts:
     """The differences of every two models."""
-    return contrasts(evidence, *pair_places(evidence.estimates.shape[1]), measure)
+    return contrasts(evidence, *pair_places(evidence.estimates.shape[1]))
 
 
 def pair_places(models: int) -> tuple["Array", "Array"]:

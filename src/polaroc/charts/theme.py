@@ -191,7 +191,7 @@ def measure_name(description: str) -> str:
 
 
 def folds_name(keys: Sequence[str]) -> str:
-    """What the means of a chart are taken over, as text.
+    """The units that the means of a chart are taken over, as text.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def describe_priors(over: Over | str | None, grid: Sequence[float] = ()) -> str:
 
 
 def describe_evidence(evidence: "Evidence", *, is_tested: bool = False) -> str:
-    """What the probability rests on, or why nothing is known of it; doubts not those of a test."""
+    """The evidence behind the probability, or why there is none, with doubts that no test has."""
     about = [f"The probability refers to {evidence.about}."] if evidence.is_known else []
     if is_tested and about:
         return about[0]
@@ -220,7 +220,7 @@ def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> lis
 
 
 def _lead(models: pl.DataFrame, higher: bool) -> str:
-    """What the same correction leaves of the lead over the next model, where that is less."""
+    """The lead over the next model after the same correction, if that is less."""
     if models.height < 2 or count_tied(models) > 1:
         return ""
     other, sign = one_name(models[models.columns[0]][1]), 1 if higher else -1

@@ -104,7 +104,7 @@ def _need(stakes: Stakes) -> Need:
 def _costs(
     folds: Folds, given: Compared, model: pl.Series, stakes: Stakes, held_out: HeldOutRates
 ) -> pl.DataFrame:
-    """What a model costs in each fold per positive and per negative, as tidy measures."""
+    """Costs of a model in each fold per positive and per negative, as tidy measures."""
     per_class = stakes.fp * held_out.fpr[0], stakes.fn * (1 - held_out.tpr[0])
     keys = _folds_of(given, model)
     positives, negatives = folds.totals(keys.height)

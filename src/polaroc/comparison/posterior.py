@@ -44,7 +44,7 @@ COLUMNS = ("expected", *EXPECTED_LIMITS, "probability_best", "expected_loss")
 
 
 class Posterior(NamedTuple):
-    """What is known of the true means, one number per model."""
+    """The posterior of the true means, one number per model."""
 
     expected: "Array"
     lower: "Array"
@@ -54,7 +54,7 @@ class Posterior(NamedTuple):
 
 
 def posterior_columns(known: Posterior | None, models: int) -> dict[str, Any]:
-    """What is known of so many models, by column; null where nothing is."""
+    """Columns of the posterior of so many models; null if there is none."""
     values: Iterable[Any] = [[None] * models] * len(COLUMNS) if known is None else known
     return dict(zip(COLUMNS, values, strict=True))
 

@@ -47,7 +47,7 @@ class Stakes(NamedTuple):
         return resolve_belief(self.over) if self.at is None else discrete([self.at])
 
     def expected(self, rated: pl.DataFrame) -> ExpectedMeasures:
-        """What models cost with their thresholds at every prior, and under the belief."""
+        """Costs of models with their thresholds at every prior, and under the belief."""
         missed = self.fn * (1 - rated["tpr"].to_numpy())
         alarms = self.fp * rated["fpr"].to_numpy()
         grid = tuple(sorted({*self.belief.priors, *self.priors}))
@@ -72,7 +72,7 @@ class Stakes(NamedTuple):
         return points
 
     def promise(self) -> str | None:
-        """What the thresholds promise."""
+        """The promise of the thresholds."""
         if self.confidence is None:
             return None
         limits = resolve_constraints(self.constraints, "cost", None, self.over)
@@ -106,7 +106,7 @@ def take_first(ranked: pl.DataFrame) -> str:
 
 
 def cost_in_words(ranked: pl.DataFrame, stakes: Stakes) -> str:
-    """What the first model does to some number of cases, what that costs, and the next model.
+    """Errors of the first model per number of cases, their cost, and the next model, in words.
 
     All numbers are as measured. The total is that of the numbers shown, so that it adds up.
     """

@@ -171,7 +171,7 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
 
 
 def key_counts(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) -> pl.LazyFrame:
-    """What `totals` needs of the rows of each key; `merged_counts` adds those of parts of them."""
+    """Counts of the rows of each key for `totals`; `merged_counts` adds those of parts of them."""
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
     in_class = [truth, ~truth]

@@ -288,7 +288,7 @@ def _squares(codes: "Array", weights: "Array", rows: "Array") -> "Array":
 
 
 def _increments(values: "Array", starts: "Array") -> "Array":
-    """What each value, cumulated in its key, adds to the one before."""
+    """Differences of each cumulated value to the one before, within a key."""
     before = np.append(0, values)[:-1]
     before[starts[:-1][np.diff(starts) > 0]] = 0
     added: Array = values - before

@@ -116,7 +116,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the measures of a request need of rows with or without weights."""
+    """The columns that the measures of a request need of rows with or without weights."""
 
     request: Request
     weighted: bool

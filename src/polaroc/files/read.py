@@ -157,7 +157,7 @@ class Stamps:
 
 
 def _stamp(file: Path) -> tuple[int, ...] | None:
-    """What changes where a file is replaced or written to."""
+    """Facts that change if a file is replaced or written to."""
     try:
         status = file.stat()
     except FileNotFoundError:

@@ -61,7 +61,7 @@ def mean_name(measure: str) -> str | None:
 
 
 def at_one_prior(measure: str) -> str:
-    """What a mean over priors is at a single one; other measures are themselves.
+    """The measure that a mean over priors is at a single one; other measures are themselves.
 
     Examples
     --------

@@ -96,7 +96,7 @@ def _runs(priors: list[float], chosen: list[float]) -> list[tuple[float, float]]
 
 
 def _wrong_prior(findings: Findings) -> list[str]:
-    """What it costs if the threshold was set for another prior than that in use."""
+    """The cost of a threshold that was set for another prior than that in use."""
     thresholds = findings.thresholds
     if thresholds is None or thresholds.rates_in_use is None or len(thresholds.priors) < 2:
         return []
@@ -127,7 +127,7 @@ def _wrong_prior(findings: Findings) -> list[str]:
 
 
 def _kept(thresholds: Thresholds, recall: float, alarms: float) -> str:
-    """What the threshold still does if another share of cases is positive."""
+    """Rates of the threshold if another share of cases is positive."""
     lowest = percent(thresholds.priors[0])
     if thresholds.need.kind == "recall":
         return (

@@ -95,7 +95,7 @@ def _clusters(findings: Findings) -> str:
 
 
 def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
-    """What the threshold was set to achieve, why there is none, or how to ask for one."""
+    """The goal of the threshold, why there is none, or how to ask for one."""
     need = thresholds.need
     if thresholds.why_none is not None:
         return f"No threshold is set: none can be promised to {need}."
@@ -154,7 +154,7 @@ def _cost(findings: Findings) -> str:
 
 
 def _final_model(findings: Findings) -> str:
-    """Of folds, how to set the threshold of the model in use, and the share it acted on here."""
+    """For folds: how to set the threshold of the final model, and its share of alarms here."""
     thresholds = findings.thresholds
     if thresholds is None or thresholds.folds < 2 or thresholds.rates_in_use is None:
         return ""
@@ -277,7 +277,7 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
 
 
 def _without_a_model(findings: Findings) -> str:
-    """What it costs to act on no case and on every case."""
+    """The cost of acting on no case and on every case."""
     prior = resolve_belief(findings.question.over).mean
     missed, alarm = findings.question.needs.costs
     return (

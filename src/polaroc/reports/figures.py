@@ -222,7 +222,7 @@ def _folds_in_words(findings: Findings) -> str:
 
 
 def _over_the_range(rows: pl.DataFrame, findings: Findings) -> str:
-    """What the rows of each of the first models say of the lowest and the highest prior."""
+    """A sentence on the first models at the lowest and the highest prior."""
     sentences = []
     for model in first_models(findings):
         own = rows_among(rows, model.to_frame()).sort("prior").rows(named=True)

@@ -24,7 +24,7 @@ TYPICAL_RECALLS = (0.8, 0.9, 0.95)
 
 @dataclass(frozen=True)
 class Needs:
-    """What the thresholds of a report are to achieve; arguments of `report` of the same names."""
+    """Goals of the thresholds of a report; arguments of `report` of the same names."""
 
     recall: float | None = None
     precision: float | None = None
@@ -132,7 +132,7 @@ class Question:
 
     @property
     def estimated(self) -> Belief | None:
-        """What is believed about the prior, where it is an estimate."""
+        """The belief about the prior, if it is an estimate."""
         over = self.over
         return over if isinstance(over, Belief) and over.ends is not None else None
 

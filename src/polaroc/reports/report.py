@@ -279,7 +279,7 @@ def _write(
 def _belief_or_range(
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
 ) -> tuple[float, float] | Belief | None:
-    """What was given, where a single prior, or a range of one, is a belief in it."""
+    """The argument as given; a single prior, or a range of one, becomes a belief in it."""
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         return belief_of_estimate(over)
     if isinstance(over, int | float):

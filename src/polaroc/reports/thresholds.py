@@ -71,7 +71,7 @@ class Thresholds:
 
     @property
     def promise(self) -> str | None:
-        """What the threshold that the report acts on promises."""
+        """The promise of the threshold that the report acts on."""
         return self.promises[len(self.needs) // 2] if self.promises else None
 
     @property
@@ -81,7 +81,7 @@ class Thresholds:
 
     @property
     def need(self) -> Need:
-        """What the threshold that the report acts on achieves."""
+        """The goal of the threshold that the report acts on."""
         return self.needs[len(self.needs) // 2]
 
     @property

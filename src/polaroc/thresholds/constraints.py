@@ -199,7 +199,7 @@ def promise(
     confidence: float,
     priors: float | Sequence[float] | None = None,
 ) -> str:
-    """What a threshold promises, as a sentence, at a prior or at those from the first to the last.
+    """The promise of a threshold, as a sentence, at a prior or from the first to the last.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class Need:
 
     @property
     def goal(self) -> str:
-        """What is needed, in words that follow "to", without what errors cost."""
+        """The goal in words that follow "to", without the costs of errors."""
         if self.kind == "recall":
             return f"find at least {100 * self.value:.3g} % of positives"
         if self.kind == "precision":
@@ -77,7 +77,7 @@ class Need:
         return f"cost least at {100 * middle:.3g} % positives"
 
     def __str__(self) -> str:
-        """What is needed, in words that follow "to".
+        """The goal in words that follow "to".
 
         Examples
         --------

@@ -86,7 +86,7 @@ class Sample:
 
     @property
     def independent(self) -> tuple[Array, Array, int, int]:
-        """As many independent cases as say as much: of both classes the counts, and the totals."""
+        """Effective numbers of independent cases of both classes: the counts, and the totals."""
         of_pos, of_neg = self.effects
         # Copies give whole numbers but for rounding.
         positives, negatives = (

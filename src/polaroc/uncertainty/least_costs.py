@@ -69,7 +69,7 @@ def limits_of_least_cost(
 
 
 def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
-    """What the cases of one model cost on the hull of all of them, and on hulls of the others."""
+    """Costs of the cases of one model on the hull of all of them, and on hulls of the others."""
     ((score, truth, given),) = cases.by_model
     weight = np.ones(score.size) if given is None else given
     if truth.all() or not truth.any():
@@ -90,7 +90,7 @@ def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
 
 
 def losses_of(prior: Distribution, share: Distribution) -> Losses:
-    """What cases cost at independent priors π and shares c of the cost that a miss carries."""
+    """Costs of cases at independent priors π and shares c of the cost that a miss carries."""
 
     def losses(slopes: Array) -> tuple[Array, Array]:
         misses, alarms = partial_means(np.append(slopes, np.inf), prior, share)

@@ -75,7 +75,7 @@ def bar_of(missed: "float | Array", level: float) -> "Array":
 
 
 class Positives(NamedTuple):
-    """What positives say of the difference of two areas, which to first order is a mean over them.
+    """Influences of positives on the difference of two areas, to first order a mean over them.
 
     For the AUC it is just that: of each the share of negatives below it by the first model less
     that by the second. So one that is not seen may have −1. From AUPREC, which is the mean of
@@ -99,7 +99,7 @@ class Positives(NamedTuple):
 
     @property
     def turned(self) -> "Positives":
-        """What they say of the second model minus the first."""
+        """The same for the second model minus the first."""
         return self._replace(values=-self.values, lead=-self.lead)
 
     def least(

@@ -1,4 +1,4 @@
-"""Run a simulation: ``just simulate`` lists the designs, ``just simulate gate_cases`` runs one.
+"""Run a simulation: ``just simulate`` lists the designs, ``just simulate gates_cases`` runs one.
 
 A cell of a design is one situation, a row (or a few) of its results. A share p of n replicates has
 the standard error √(p (1 − p) / n). With ``--write`` results go to ``results/NAME.csv``, and the

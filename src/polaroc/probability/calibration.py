@@ -170,7 +170,8 @@ def calibration(
     refutes calibration without a test: `p_value` is 0. A large p-value is no proof of
     calibration; with few cases it says little.
 
-    At a level of 95 % it rejected calibrated scores in about 5 % of simulated samples
+    At a level of 95 % it rejected calibrated scores in 5.3 % of 1,200 simulated samples of six
+    kinds (standard error 0.6 %), and in 2 to 9 % of the 200 of each
     (``just simulate probabilities_calibration``). With fewer than 30 cases of the rarer class and
     a given `score_prior` it rejects them more often, which `note` says.
 

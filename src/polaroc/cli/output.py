@@ -1,7 +1,5 @@
 """Where commands write: folders and files, and whether they may replace others."""
 
-import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,16 +9,12 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.text import escape_spreadsheet
+from polaroc.charts.saving import CHART_FORMATS, chart_bytes
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, atomic_folder, check_new, check_replaceable
 from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
 
 STDOUT = "-"
-CHART_FORMATS = ("json", "html", "svg", "png", "pdf")
-# Escapes of what no SVG may hold, or turns the text after it around, in JSON: they are spelled out.
-FORBIDDEN = re.compile(
-    r"(?<!\\)((?:\\\\)*)\\(b|f|u00[01][0-9a-f]|u202[a-e]|u206[6-9]|ufff[ef])", re.IGNORECASE
-)
 # Suffixes that no folder is likely to have.
 OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
 
@@ -107,23 +101,5 @@ def check_chart_format(file: Path) -> None:
 
 
 def save_chart(chart: Any, file: Path) -> None:
-    """Write an Altair chart in the format of its name; pages work offline."""
-    import vl_convert
-
-    spec = FORBIDDEN.sub(r"\1\\\\\2", json.dumps(chart.to_dict(validate=False)))
-    match file.suffix.lower():
-        case ".json":
-            file.write_text(spec, encoding="utf-8")
-        case ".html":
-            page = vl_convert.vegalite_to_html(spec, bundle=True)
-            start = page.index("const spec = ", page.index('<div id="vega-chart">'))
-            end = page.index("\n", start)
-            # No name in the data ends the script.
-            data = page[start:end].replace("<", "\\u003c")
-            file.write_text(page[:start] + data + page[end:], encoding="utf-8")
-        case ".svg":
-            file.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-        case ".png":
-            file.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
-        case _:
-            file.write_bytes(vl_convert.vegalite_to_pdf(spec))
+    """Write an Altair chart in the format of its name."""
+    file.write_bytes(chart_bytes(chart, file.suffix[1:].lower()))

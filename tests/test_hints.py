@@ -20,7 +20,7 @@ COMMANDS = typer.main.get_command(app).commands
 OPTIONS = {name for command in COMMANDS.values() for one in command.params for name in one.opts}
 # No command has these; what they hint at cannot be raised there.
 ONLY_IN_PYTHON = {
-    "auc", "factors", "method", "models", "progress", "ranges", "rates", "same_table", "weights",
+    "auc", "factors", "method", "progress", "ranges", "rates", "same_table", "weights",
 }  # fmt: skip
 
 

@@ -25,7 +25,9 @@ def ibis_library() -> Any:
 def is_among(prior: Any, given: Sequence[float | None]) -> Any:
     """As `priors.grids.is_among`, of a deferred column."""
     units = [round(one / SAME) for one in given if one is not None]
-    return (prior / literal(SAME)).round().cast("int64").isin(units).fill_null(False)
+    # ClickHouse casts the NaN beneath a null, too, and no prior of a key is 0.
+    known = (prior > 0).ifelse(prior, literal(0.0))
+    return (known / literal(SAME)).round().cast("int64").isin(units)
 
 
 class Column:

@@ -18,7 +18,7 @@ from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, Columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED, score_column
@@ -112,6 +112,11 @@ def probabilities(
     [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
     """
     check_flag("same_table", same_table)
+    if cases.scores:
+        raise InvalidArgument(
+            f"score names the columns {quoted(cases.scores)}, allowed is one.",
+            hint="bring the scores into one column beside the model of each: frame.unpivot(...).",
+        )
     tuned = whole_curves(curve)
     shared = curve_keys(tuned)
     predictions = cases.table

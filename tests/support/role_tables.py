@@ -21,12 +21,12 @@ HOSTILE = (
     "=1+1", ".*", "__polaroc_index", "literal", "x" * 300, "\u202e", "null", "a.b", "col[0]",
     "; DROP TABLE t; --", "{%if%}", "</script>",
 )  # fmt: skip
-# Of results these columns keep their names, which are not to be ours.
-OURS = ("prior", "measure", "estimate", "note", "__polaroc_index")
+# Columns of results and names of roles, which no other key may have.
+TAKEN = ("prior", "measure", "estimate", "note", "score", "weight", "count", "__polaroc_index")
 ROLES = (
     "truth", "score", "model", "case", "site", "cluster", "time", "count", "weight",
 )  # fmt: skip
-KEYS = ("model", "site", "time", "case")
+KEYS = ("site", "time", "case")
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,9 @@ def table(
     FIGURES[TABLES] += 1
     rng = np.random.default_rng([seed, len(weighting or "")])
     pool = [str(name) for name in rng.permutation(names)]
-    keys = [name for name in pool if name not in OURS]
-    called = dict(zip(KEYS, keys, strict=False))
+    keys = [name for name in pool if name not in TAKEN]
+    # Results name models so.
+    called = {"model": "model"} | dict(zip(KEYS, keys, strict=False))
     left = [name for name in pool if name not in called.values()]
     called = {role: called[role] if role in called else left.pop() for role in ROLES}
     place = np.arange(size)

@@ -1,6 +1,6 @@
-"""The same rule for labels in every function: a positive one is named, others are told."""
+"""Which labels of the truth are positive, negative, missing or unclear."""
 
-import re
+from datetime import date, time, timedelta
 
 import numpy as np
 import polars as pl
@@ -8,15 +8,225 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.errors import InvalidPredictions, PolarocWarning
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocWarning
+
+NAMES = {"truth": "truth", "score": "score"}
+# The curve of a positive, a negative, a positive and a negative, in order.
+POINTS = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)]
+FUNCTIONS = {
+    "curve": lambda table, **labels: pr.curve(table, **NAMES, **labels),
+    "evaluate": lambda table, **labels: pr.evaluate(table, **NAMES, **labels),
+    "check": lambda table, **labels: pr.check(table, **NAMES, **labels),
+}
+
+
+def labelled(truth):
+    return pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+
+
+def check_points(truth, **labels):
+    for frame in (labelled(truth), labelled(truth).lazy()):
+        found = pr.curve(frame, **NAMES, **labels).lazy().collect()
+        assert found.select("tp", "fp").rows() == POINTS
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        [True, False, True, False],
+        [1, 0, 1, 0],
+        pl.Series([1, 0, 1, 0], dtype=pl.UInt8),
+        pl.Series([1, 0, 1, 0], dtype=pl.Int128),
+        pl.Series([1, 0, 1, 0], dtype=pl.Decimal(4, 1)),
+        [1.0, 0.0, 1.0, -0.0],
+        ["1", "0", "1", "0"],
+        ["true", "False", "TRUE", "false"],
+        pl.Series(["1", "0", "1", "0"], dtype=pl.Categorical),
+        pl.Series(["true", "false", "true", "false"], dtype=pl.Enum(["false", "true"])),
+    ],
+)
+def test_clear_labels_need_no_positive(truth):
+    check_points(truth)
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [
+        (["cat", "dog", "cat", "dog"], "cat"),
+        (["cat", "dog", "fox", "dog"], ["cat", "fox"]),
+        (["cat", "dog", "fox", "dog"], ("fox", "cat")),
+        (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Categorical), "cat"),
+        (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Enum(["dog", "cat"])), ["cat"]),
+        ([2, 1, 2, 1], 2),
+        ([2, 1, 2, 1], np.int64(2)),
+        ([-1, 1, -1, 1], -1),
+        ([3, 1, 2, 1], [2, 3]),
+        (pl.Series([2, 1, 2, 1], dtype=pl.UInt8), 2.0),
+        ([2.0, 1.0, 2.0, 1.0], 2),
+        ([0.5, 1.0, 2.0, 1.0], [0.5, 2]),
+        ([0, 1, 0, 1], 0),
+        ([True, False, True, False], True),
+        ([False, True, False, True], False),
+        (["0", "1", "0", "1"], "0"),
+        (["NA", "no", "None", "no"], ["NA", "None"]),
+        (["mild", "none", "mild", "none"], "mild"),
+    ],
+)
+def test_positive_names_the_positive_labels(truth, positive):
+    check_points(truth, positive=positive)
+
+
+@pytest.mark.parametrize("kind", [pl.Float32, pl.Float64, pl.Decimal(10, 2)], ids=str)
+def test_a_label_of_one_tenth_is_that_of_any_precision(kind):
+    words = pl.Series(["0.1", "0.29", "0.1", "0.29"])
+    truth = words.cast(kind) if kind == pl.Decimal else words.cast(pl.Float64).cast(kind)
+    check_points(truth, positive=0.1)
+    with pytest.raises(InvalidPredictions, match=r"0\.2\b"):
+        pr.curve(labelled(truth), **NAMES, positive=0.2)
+
+
+@pytest.mark.parametrize(
+    ("truth", "labels"),
+    [
+        ([1, 2, 1, 2], "1, 2"),
+        ([0, 1, 2, 0], "0, 1, 2"),
+        (["no", "yes", "no", "yes"], "'no', 'yes'"),
+        (["0", "1", "-", "NA"], "'-', '0', '1'"),
+        ([0.0, 1.0, 0.5, 1.0], "0.0, 0.5, 1.0"),
+    ],
+)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_unclear_labels_are_refused_and_named(name, truth, labels):
+    with pytest.raises(InvalidPredictions) as caught:
+        FUNCTIONS[name](labelled(truth))
+    assert f"labels {labels})" in str(caught.value)
+    # Which of two labels is positive only the user knows.
+    assert "positive=" in str(caught.value)
+    assert not any(f"positive={label}" in str(caught.value) for label in labels.split(", "))
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive", "kind"),
+    [
+        ([1, 0, 1, 0], "1", InvalidArgument),
+        ([1, 0, 1, 0], True, InvalidArgument),
+        ([1, 0, 1, 0], [1, "0"], InvalidArgument),
+        ([1, 0, 1, 0], [], InvalidArgument),
+        ([1, 0, 1, 0], range(2_000), InvalidArgument),
+        (["1", "0", "1", "0"], 1, InvalidArgument),
+        ([True, False, True, False], 1, InvalidArgument),
+        ([True, False, True, False], "true", InvalidArgument),
+        ([1, 0, 1, 0], 2, InvalidPredictions),
+        ([1, 0, 1, 0], [2, 1.5], InvalidPredictions),
+        (["cat", "dog", "cat", "cow"], "Cat", InvalidPredictions),
+        (["cat", "dog", "cat", "cow"], ["emu", "gnu"], InvalidPredictions),
+    ],
+)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_positive_labels_that_no_row_can_have_are_refused(name, truth, positive, kind):
+    with pytest.raises(kind, match="positive"):
+        FUNCTIONS[name](labelled(truth), positive=positive)
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive", "words"),
+    [
+        (["yes", "no", "Yes", "NA"], "yes", "negative: 'Yes', 'no'"),
+        (["cat", "dog", "fox", "cow"], ["cat", "fox"], "negative: 'cow', 'dog'"),
+        ([1, 2, 3, 2], 1, "negative: 2, 3"),
+        (["pos", "neg", "sure", "neg"], ["pos", "suer"], "'suer'.*'neg', 'pos', 'sure'"),
+        ([2, 1, 2, 1], [2, 300], "300.*1, 2"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
+def test_labels_that_may_be_misspelt_are_named_in_a_warning(truth, positive, words):
+    for frame in (labelled(truth), labelled(truth).lazy()):
+        for name in ("evaluate", "check"):
+            with pytest.warns(PolarocWarning, match=words) as caught:
+                FUNCTIONS[name](frame, positive=positive, nulls="drop").lazy().collect()
+            # Python shows it beside the line of the user.
+            assert {one.filename for one in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [(["no", "no"], "yes"), (["no", "no"], ["yes", "sure"]), (["no", "NA"], "yes"),
+     (["yes", "yes"], "yes"), ([0, 1], 1), (["yes", "no"], ["yes", "yes"])],
+)  # fmt: skip
+def test_two_labels_or_one_give_no_warning(truth, positive):
+    table = pl.DataFrame({"truth": truth, "score": [2, 1]})
+    found = FUNCTIONS["check"](table, positive=positive, nulls="drop")
+    expected = [label in positive if isinstance(positive, list) else label == positive
+                for label in truth if label != "NA"]  # fmt: skip
+    assert found["positives"].item() == sum(expected)
+    assert found["negatives"].item() == len(expected) - sum(expected)
+
+
+# --- missing labels -----------------------------------------------------------------------------
+
+YES_NO = pl.DataFrame({"truth": ["yes", "no"] * 3, "score": [6.0, 5, 2, 4, 3, 1]})
+
+
+@pytest.mark.parametrize("text", ["NA", "n/a", "<NA>", "NaN", "null", "None", "", "  ", " NA "])
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
+def test_a_text_of_a_missing_label_is_no_negative(text, kind):
+    lacking = pl.DataFrame({"truth": [text, text], "score": [5.5, 3.5]})
+    table = pl.concat([YES_NO, lacking]).with_columns(pl.col("truth").cast(kind))
+    named = {"positive": "yes"}
+    assert FUNCTIONS["check"](table, **named)["missing"].item() == 2
+    for name in ("curve", "evaluate"):
+        with pytest.raises(InvalidPredictions, match="2 null truths") as caught:
+            FUNCTIONS[name](table, **named)
+        assert repr(text) in str(caught.value)
+    for frame in (table, table.lazy()):
+        found = FUNCTIONS["curve"](frame, **named, nulls="drop").lazy().collect()
+        assert_frame_equal(found, FUNCTIONS["curve"](YES_NO, **named))
+        measures = pr.evaluate(frame, **NAMES, **named, nulls="drop", measures="auc")
+        measures = measures.lazy().collect()
+        # 3 + 1 + 1 of 9 pairs of a positive and a negative are in order.
+        assert measures["estimate"].item() == pytest.approx(5 / 9)
+        assert "dropped 2 null truths" in measures["note"].item()
+    # A plan of a curve cannot raise.
+    curve = FUNCTIONS["curve"](table.lazy(), **named).collect()
+    assert curve.select("positives", "negatives", "tpr", "fpr").null_count().row(0) == (
+        (curve.height,) * 4
+    )
+
+
+def test_labels_0_and_1_and_a_missing_one_need_no_positive():
+    table = pl.DataFrame({"truth": ["1", "0", "NA", "1", "0"], "score": [5, 4, 3, 2, 1]})
+    with pytest.raises(InvalidPredictions, match="1 null truth"):
+        pr.curve(table, **NAMES)
+    assert pr.curve(table, **NAMES, nulls="drop").select("tp", "fp").rows() == POINTS
+
+
+@pytest.mark.parametrize(
+    "value", [b"1", date(2020, 1, 1), timedelta(1), time(1), [1], {"a": 1}], ids=str
+)
+def test_a_truth_of_a_type_without_labels_is_refused(value):
+    table = pl.DataFrame({"truth": pl.Series([value, value]), "score": [1, 2]})
+    for function in FUNCTIONS.values():
+        for frame in (table, table.lazy()):
+            with pytest.raises(InvalidPredictions, match="truth"):
+                function(frame)
+    assert "2 rows" in repr(pr.cases(table, **NAMES))
+
+
+def test_what_a_table_may_be_instead_is_suggested():
+    swapped = {"truth": [i / 100 for i in range(100)], "score": [0, 1] * 50}
+    with pytest.raises(InvalidPredictions, match="swapped"):
+        pr.evaluate(swapped, **NAMES)
+    with pytest.raises(InvalidPredictions, match="one_vs_rest"):
+        pr.evaluate({"truth": [0, 1, 2], "score": [0.1, 0.2, 0.3]}, **NAMES)
+
+
+# --- the same in every function -----------------------------------------------------------------
 
 RNG = np.random.default_rng(8)
 TRUTH = RNG.random(300) < 0.4
 TABLE = pl.DataFrame({"truth": TRUTH, "a": RNG.normal(TRUTH), "b": RNG.normal(TRUTH / 2)})
-ONE = {"truth": "truth", "score": "a"}
-TWO = {"truth": "truth", "score": ["a", "b"]}
+ONE, TWO = {"truth": "truth", "score": "a"}, {"truth": "truth", "score": ["a", "b"]}
 CALLS = {
-    "curve": lambda table, **labels: pr.curve(table, **ONE, **labels),
     "evaluate": lambda table, **labels: pr.evaluate(table, **ONE, **labels),
     "operating_points": lambda table, **labels: pr.operating_points(
         table, "recall", target=0.8, **ONE, **labels
@@ -29,54 +239,26 @@ CALLS = {
                  **labels).difference]
     ),
 }  # fmt: skip
-every_call = pytest.mark.parametrize("name", CALLS)
 
 
-def labelled(positive, negative, lost=None):
-    """The table with other labels, the first three of them `lost`."""
-    words = pl.when("truth").then(pl.lit(positive)).otherwise(pl.lit(negative))
-    if lost is not None:
-        words = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit(lost)).otherwise(words)
-    return TABLE.with_columns(words.alias("truth"))
+@pytest.mark.parametrize("name", CALLS)
+def test_functions_read_labels_alike(name):
+    def words(positive, negative, first=None):
+        word = pl.when("truth").then(pl.lit(positive)).otherwise(pl.lit(negative))
+        if first is not None:
+            word = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit(first)).otherwise(word)
+        return TABLE.with_columns(word.alias("truth"))
 
-
-@every_call
-@pytest.mark.parametrize("labels", [("1", "0"), ("true", "false"), (1, 0)], ids=str)
-def test_clear_labels_are_taken_as_they_are(name, labels):
-    assert_frame_equal(CALLS[name](labelled(*labels)), CALLS[name](TABLE))
-
-
-@every_call
-@pytest.mark.parametrize("labels", [("fraud", "ok"), ("ok", "fraud"), (1, 2), (1, -1)], ids=str)
-def test_of_other_labels_the_positive_one_is_named(name, labels):
-    table = labelled(*labels)
-    with pytest.raises(InvalidPredictions) as caught:
-        CALLS[name](table)
-    for label in labels:
-        assert repr(label) in caught.value.found
-        assert f"positive={label!r}" not in caught.value.hint
-    assert_frame_equal(CALLS[name](table, positive=labels[0]), CALLS[name](TABLE))
-
-
-@every_call
-@pytest.mark.parametrize("positive", [{}, {"positive": "yes"}], ids=["clear", "named"])
-def test_a_text_of_a_missing_truth_is_missing(name, positive):
-    words = ("yes", "no") if positive else ("1", "0")
-    table = labelled(*words, lost="NA")
-    with pytest.raises(InvalidPredictions, match=r"null truth.*: 'NA'"):
-        CALLS[name](table, **positive)
-    found = CALLS[name](table, **positive, nulls="drop")
-    expected = CALLS[name](TABLE[3:])
-    noteless = [column for column in expected.columns if column != "note"]
-    assert_frame_equal(found.select(noteless), expected.select(noteless))
-
-
-@every_call
-def test_labels_that_may_be_misspelt_are_told(name):
-    table = labelled("yes", "no", lost="Yes")
-    said = "2 labels of the truth column 'truth' count as negative: 'Yes', 'no'."
-    with pytest.warns(PolarocWarning, match=re.escape(said)):
-        CALLS[name](table, positive="yes")
-    said = "No row has the positive label 'sure'; the truth column 'truth' has the labels 'Yes', "
-    with pytest.warns(PolarocWarning, match=re.escape(said)):
-        CALLS[name](table, positive=["yes", "Yes", "sure"])
+    call = CALLS[name]
+    assert_frame_equal(call(words("true", "false")), call(TABLE))
+    for labels in (("fraud", "ok"), ("ok", "fraud"), (1, -1)):
+        assert_frame_equal(call(words(*labels), positive=labels[0]), call(TABLE))
+        with pytest.raises(InvalidPredictions, match=repr(labels[0])):
+            call(words(*labels))
+    lacking = words("yes", "no", first="NA")
+    with pytest.raises(InvalidPredictions, match=r"[36] null truths"):
+        call(lacking, positive="yes")
+    found, expected = call(lacking, positive="yes", nulls="drop"), call(TABLE[3:])
+    assert_frame_equal(found.drop("note", strict=False), expected.drop("note", strict=False))
+    with pytest.warns(PolarocWarning, match="negative: 'Yes', 'no'"):
+        call(words("yes", "no", first="Yes"), positive="yes")

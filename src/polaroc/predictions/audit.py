@@ -90,7 +90,8 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     copies = pl.lit(1) if cases.count is None else pl.col(WEIGHT).fill_null(1)
     rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT))
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
-    score_column = pl.col(SCORE)
+    # Of no case there is no score.
+    score_column = pl.col(SCORE) if cases.count is None else pl.col(SCORE).filter(pl.col(COUNT) > 0)
     report = (
         rows.group_by(keys)
         .agg(

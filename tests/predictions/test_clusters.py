@@ -1,12 +1,14 @@
-"""Rows without a cluster are refused wherever clusters are read."""
+"""Rows that are not independent: clusters, rows without one, and rows that share a case."""
 
 import numpy as np
 import polars as pl
 import pytest
+from agreement import assert_same_numbers
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidPredictions
 
+NAMES = {"truth": "truth", "score": "score"}
 RNG = np.random.default_rng(5)
 ROWS = 400
 TRUTH = RNG.random(ROWS) < 0.4
@@ -16,27 +18,27 @@ TABLE = pl.DataFrame(
         "truth": TRUTH,
         "a": RNG.normal(TRUTH),
         "b": RNG.normal(TRUTH),
-        "at": np.arange(ROWS),
-        "f": FOLD,
+        "row": np.arange(ROWS),
+        "part": FOLD,
         # Each cluster is within a fold.
-        "who": 100.0 * FOLD + RNG.integers(0, 15, ROWS),
+        "patient": 100.0 * FOLD + RNG.integers(0, 15, ROWS),
     }
 )
 TUNING = TABLE.with_columns(pl.col("a", "b") + pl.col("a", "b").shuffle(seed=1) / 100)
-IN_USE = TUNING.select("a", day="at")
-ONE = {"truth": "truth", "score": "a", "cluster": "who"}
-TWO = {"truth": "truth", "score": ["a", "b"], "cluster": "who"}
-FOLDS = {"fold": "f", "case": "at"}
+IN_USE = TUNING.select("a", day="row")
+ONE = {"truth": "truth", "score": "a", "cluster": "patient"}
+TWO = {"truth": "truth", "score": ["a", "b"], "cluster": "patient"}
+FOLDS = {"fold": "part", "case": "row"}
 POINTS = pr.operating_points(TUNING, "recall", target=0.8, truth="truth", score="a")
 CALLS = {
     "evaluate": lambda table: pr.evaluate(table, **ONE, intervals=True),
     "compare": lambda table: pr.compare(table, "auc", **TWO),
-    "compare of folds": lambda table: pr.compare(table, "auc", **TWO, **FOLDS),
+    "compare, folds": lambda table: pr.compare(table, "auc", **TWO, **FOLDS),
     "choose": lambda table: pr.choose(table, over=(0.1, 0.3), **TWO),
-    "choose by cost": lambda table: pr.choose(
+    "choose, cost": lambda table: pr.choose(
         table, over=(0.1, 0.3), cost_fn=5, tuning=TUNING, **TWO
     ),
-    "choose by cost of folds": lambda table: pr.choose(
+    "choose, cost, folds": lambda table: pr.choose(
         table, over=(0.1, 0.3), cost_fn=5, **TWO, **FOLDS
     ),
     "gate": lambda table: pr.gate(
@@ -52,32 +54,123 @@ CALLS = {
 }
 
 
-def without(missing, dtype=pl.Float64):
+def without(missing, kind=pl.Float64):
     """The table, of which 30 rows have no cluster."""
-    who = pl.when(pl.col("at") < 30).then(pl.lit(missing, pl.Float64)).otherwise("who")
-    return TABLE.with_columns(who.cast(dtype).alias("who"))
+    patient = pl.when(pl.col("row") < 30).then(pl.lit(missing, pl.Float64)).otherwise("patient")
+    return TABLE.with_columns(patient.cast(kind).alias("patient"))
 
 
 @pytest.mark.parametrize("missing", [None, np.nan])
 @pytest.mark.parametrize("name", CALLS)
 def test_rows_without_a_cluster_are_refused(name, missing):
-    with pytest.raises(InvalidPredictions, match=r"\d+ (cases have no cluster|rows have no 'who')"):
+    with pytest.raises(InvalidPredictions, match=r"\d+ (cases have no cluster|rows have no)"):
         CALLS[name](without(missing))
 
 
-def test_a_lazy_table_is_refused_when_it_is_collected():
-    for table in (without(np.nan), without(np.nan, pl.Float32)):
-        plan = CALLS["evaluate"](table.lazy())
-        with pytest.raises(InvalidPredictions, match="30 cases have no cluster"):
-            plan.collect()
+@pytest.mark.parametrize("kind", [pl.Float32, pl.Float64])
+def test_a_lazy_table_is_refused_when_it_is_collected(kind):
+    plan = pr.evaluate(without(np.nan, kind).lazy(), **ONE, intervals=True)
+    with pytest.raises(InvalidPredictions, match="30 cases"):
+        plan.collect()
 
 
-def test_clusters_may_be_floats():
-    whole = TABLE.with_columns(pl.col("who").cast(pl.Int64))
-    assert CALLS["evaluate"](TABLE).equals(CALLS["evaluate"](whole))
+def test_clusters_may_be_of_any_type():
+    expected = CALLS["evaluate"](TABLE)
+    number = pl.col("patient").cast(pl.Int64)
+    for cluster in (number, number.cast(pl.String), number.cast(pl.String).cast(pl.Categorical)):
+        assert_same_numbers(CALLS["evaluate"](TABLE.with_columns(cluster)), expected)
 
 
-@pytest.mark.parametrize("function", [pr.cases, pr.evaluate, pr.compare, pr.choose, pr.check])
-def test_two_columns_of_clusters_are_refused(function):
-    with pytest.raises(InvalidArgument, match=r"cluster is a column name \(str\), found list"):
-        function(TABLE, truth="truth", score="a", cluster=["who", "f"])
+def test_a_cluster_may_have_another_role_and_estimates_do_not_depend_on_it():
+    plain = pr.evaluate(TABLE, truth="truth", score="a", measures="auc", by="part")
+    clustered = pr.evaluate(TABLE, **ONE, measures="auc", by="part", intervals=True)
+    assert_same_numbers(clustered.select(plain.columns), plain)
+    cases = pr.evaluate(
+        TABLE.rename({"patient": "case"}), truth="truth", score="a", cluster="case",
+        measures="auc", by="part", intervals=True,
+    )  # fmt: skip
+    assert_same_numbers(cases, clustered)
+
+
+# --- rows that share a case ---------------------------------------------------------------------
+
+CASE = np.arange(240) // 4
+POSITIVE = CASE % 3 == 0
+ODDS = RNG.normal(size=60)[CASE] + RNG.normal(size=240) + 1.5 * POSITIVE - 1
+SHARED = pl.DataFrame(
+    {"case": CASE, "row": range(240), "truth": POSITIVE, "day": 1, "score": 1 / (1 + np.exp(-ODDS))}
+)
+OTHER = SHARED.with_columns(pl.col("case", "row") + 240, score=pl.col("score") ** 1.1)
+WORDS = "not independent (60 values on 240 rows)"
+
+
+def notes(table):
+    return table["note"].drop_nulls().to_list()
+
+
+def auc(table, **roles):
+    return notes(pr.evaluate(table, measures="auc", intervals=True, **roles).lazy().collect())
+
+
+NOTED = {
+    "evaluate": auc,
+    "apply_thresholds": lambda table: notes(pr.apply_thresholds(table, 0.5, intervals=True)),
+    "operating_points": lambda table: notes(
+        pr.operating_points(table, "recall", target=0.5, confidence=0.9)
+    ),
+    "decision_curve": lambda table: notes(pr.decision_curve(table, [0.2], intervals=True)),
+    "expected_cost": lambda table: notes(pr.expected_cost(table, over=(0.1, 0.2), intervals=True)),
+    "calibration": lambda table: notes(pr.calibration(table).table),
+    "estimate_prior": lambda table: notes(
+        pr.estimate_prior(OTHER.with_columns(case="row"), table, method="confusion")
+    ),
+    "monitor": lambda table: (
+        pr.monitor(OTHER.with_columns(case="row"), table, time="day", points=0.5).warnings
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_rows_that_share_a_case_are_noted(name):
+    assert any(WORDS in note for note in NOTED[name](SHARED))
+    for table in (SHARED.with_columns(case="row"), SHARED.drop("case")):
+        assert not any("not independent" in note for note in NOTED[name](table))
+
+
+def test_a_plan_has_the_note_of_a_frame():
+    assert auc(SHARED.lazy()) == auc(SHARED) != []
+
+
+def test_only_rows_of_one_key_share_a_case():
+    place = pl.col("row") % 4
+    table = SHARED.with_columns(fold=place % 2, repeat=place // 2)
+    assert auc(table, fold=["repeat", "fold"]) == []
+    assert any(WORDS in note for note in auc(table, fold=None))
+    # A column of so few values divides the cases.
+    for values, noted in ((9, False), (10, True)):
+        assert bool(auc(SHARED.with_columns(case=pl.col("row") % values))) == noted
+    # The note counts the rows of the key in which most are shared.
+    few = pl.concat([SHARED.head(48), SHARED]).with_columns(model=pl.lit("A"))
+    few = pl.concat([few.with_columns(model=pl.lit("B"), case="row"), few])
+    assert any("(60 values on 288 rows)" in note for note in auc(few))
+
+
+def test_named_clusters_and_estimates_without_limits_have_no_note():
+    assert auc(SHARED, cluster="case") == []
+    assert notes(pr.evaluate(SHARED, measures="auc")) == []
+    table = pr.datasets.sonar_predictions()
+    assert not any("independent" in note for note in auc(table))
+
+
+@pytest.mark.parametrize("are_scattered", [False, True])
+def test_values_of_many_rows_are_counted_roughly(are_scattered):
+    table = pl.concat(
+        pl.DataFrame({"model": name, "case": np.arange(60_000) // 2,
+                      "truth": np.arange(60_000) % 5 == 0, "score": RNG.random(60_000)})
+        for name in "AB"
+    ).sample(fraction=1, shuffle=are_scattered, seed=3)  # fmt: skip
+    (note,) = set(auc(table))
+    values, rows = note.partition("about ")[2].partition(" rows")[0].split(" values on ")
+    assert int(values.replace(",", "")) == pytest.approx(30_000, rel=0.05)
+    assert rows == "60,000"
+    assert auc(table.drop("case")) == []

@@ -221,7 +221,7 @@ def test_ranks_do_not_depend_on_the_scale_of_the_scores():
         assert_frame_equal(other, found[0], rel_tol=1e-6)
 
 
-def test_a_pilot_may_be_wide_lazy_or_a_file(tmp_path):
+def test_a_pilot_may_be_wide_lazy_or_cases():
     known = pilot()
     expected = pr.simulate(known, **NAMES, tables=3)
     a, b = known.partition_by("model")
@@ -230,10 +230,8 @@ def test_a_pilot_may_be_wide_lazy_or_a_file(tmp_path):
         found = pr.simulate(wide, truth="truth", score=["A", "B"], **case, tables=3)
         assert_frame_equal(found, expected)
     shuffled = known.sample(fraction=1, shuffle=True, seed=1)
-    shuffled.write_parquet(tmp_path / "pilot.parquet")
-    for one in (shuffled.lazy(), tmp_path / "pilot.parquet", pr.cases(shuffled, **NAMES)):
-        names = {} if isinstance(one, pr.cases(known, **NAMES).__class__) else NAMES
-        assert_frame_equal(pr.simulate(one, **names, tables=3), expected)
+    assert_frame_equal(pr.simulate(shuffled.lazy(), tables=3), expected)
+    assert_frame_equal(pr.cases(shuffled, **NAMES).pipe(pr.simulate, tables=3), expected)
 
 
 def test_models_keep_their_names_and_type():
@@ -253,33 +251,36 @@ def test_rows_with_missing_values_are_left_out_if_asked():
     assert_frame_equal(found, pr.simulate(one[1:], **NAMES, tables=2))
 
 
-KNOWN = pilot()
+def test_a_pilot_has_five_cases_or_clusters_of_each_class():
+    known = pilot().filter(pl.col("case") >= 36)
+    with pytest.raises(InvalidPredictions, match="4 cases with positives and 160"):
+        pr.simulate(known)
+    assert pr.simulate(pilot().filter(pl.col("case") >= 35), tables=1).height == 2 * 1_000
+    for clusters in (4, 5):
+        known = pilot().with_columns(cluster=pl.col("case") % clusters)
+        if clusters == 4:
+            with pytest.raises(InvalidPredictions, match="4 clusters with positives and 4"):
+                pr.simulate(known, cluster="cluster", **SMALL)
+        else:
+            found = pr.simulate(known, cluster="cluster", **SMALL, tables=1)
+            assert found["cluster"].n_unique() == 5
 
 
-@pytest.mark.parametrize(
-    ("table", "asked", "said"),
-    [
-        (KNOWN, {"auc": 0.8}, "auc is for normal scores, and a pilot is given"),
-        (KNOWN, {"clusters": 8}, "clusters is for normal scores"),
-        (KNOWN, {"score": None}, "score is not given"),
-        (KNOWN, {"case": None}, "did not score the same cases"),
-        (KNOWN[1:], {}, "did not score the same cases"),
-        (pl.concat([KNOWN, KNOWN]), {}, "did not score the same cases"),
-        (KNOWN.with_columns(truth=pl.col("truth") ^ pl.col("case").eq(0) & pl.col("model").eq("A")),
-         {}, "did not score the same cases"),
-        (KNOWN.with_columns(fold=pl.col("case") % 2), {}, "the pilot has several folds, 'fold'"),
-        (KNOWN.filter(pl.col("case") > 35), {}, "has 4 cases with positives and 160 with neg"),
-        (KNOWN.with_columns(cluster=pl.col("case") % 4), {"cluster": "cluster"},
-         "has 4 clusters with positives and 4 with negatives"),
-        (KNOWN.with_columns(score=pl.col("score").sqrt().log().fill_nan(0.0) * float("inf"))
-         .with_columns(pl.col("score").fill_nan(0.0)), {}, "finite scores"),
-        (KNOWN.clear(), {}, "has 0 cases with positives and 0"),
-        (KNOWN.with_columns(w=1.0), {"weight": "w"}, "simulate does not honour 'weight'"),
-        (KNOWN.with_columns(w=1), {"count": "w"}, "simulate does not honour 'count'"),
-        (KNOWN.with_columns(w=1), {"by": "w"}, "simulate does not honour 'by'"),
-        (KNOWN, {"modle": "model"}, "there is no argument 'modle'"),
-    ],
-)  # fmt: skip
-def test_a_pilot_that_does_not_do_is_refused(table, asked, said):
-    with pytest.raises((InvalidArgument, InvalidPredictions), match=said):
-        pr.simulate(table, **NAMES | asked)
+def test_models_that_did_not_score_the_same_cases_are_refused():
+    known = pilot()
+    is_first = pl.col("case").eq(0) & pl.col("model").eq("A")
+    for table in (
+        known[1:], pl.concat([known, known]), known.drop("case"),
+        known.with_columns(truth=pl.col("truth") ^ is_first),
+    ):  # fmt: skip
+        with pytest.raises(InvalidPredictions, match="same cases"):
+            pr.simulate(table)
+    infinite = known.with_columns(score=pl.when(is_first).then(np.inf).otherwise("score"))
+    with pytest.raises(InvalidPredictions, match="finite"):
+        pr.simulate(infinite)
+    with pytest.raises(InvalidArgument, match="folds"):
+        pr.simulate(known.with_columns(fold=pl.col("case") % 2))
+    # One fold is one test set.
+    assert_frame_equal(
+        pr.simulate(known.with_columns(fold=1), tables=1), pr.simulate(known, tables=1)
+    )

@@ -1,0 +1,197 @@
+"""One problem for each of several classes."""
+
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import pytest
+from agreement import assert_same_numbers
+from polars.testing import assert_frame_equal
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+DATA = pl.read_csv(
+    Path(__file__).parents[1] / "reference" / "data" / "yardstick_hpc_cv.csv"
+).rename({"Resample": "fold"})
+CLASSES = ["VF", "F", "M", "L"]
+KINDS = ["healthy", "ill", "sick"]
+SICK = pl.DataFrame(
+    {
+        "dx": ["healthy", "ill", "sick", "ill", None],
+        "patient": [1, 2, 2, 3, 3],
+        "weight": [1.0, 2.0, 1.0, 3.0, 1.0],
+        "healthy": [0.9, 0.1, 0.2, 0.3, 0.1],
+        "ill": [0.1, 0.8, 0.3, 0.6, 0.1],
+        "sick": [0.0, 0.1, 0.5, 0.1, 0.8],
+    }
+)
+
+
+def by_class(table, **roles):
+    """What `check` says of each class."""
+    return pr.one_vs_rest(table, **roles).pipe(pr.check)
+
+
+def test_measures_of_classes_are_those_of_scikit_learn():
+    cases = pr.cases(DATA, truth="obs").pipe(pr.one_vs_rest, scores=CLASSES)
+    found = pr.evaluate(cases, priors="observed", interpolation="step")
+    assert found.height == 10 * 4 * 2
+    fold = DATA.filter(fold="Fold03")
+    for name in CLASSES:
+        truth, score = (fold["obs"] == name).to_numpy(), fold[name].to_numpy()
+        own = found.filter(pl.col("fold") == "Fold03", pl.col("class") == name)
+        expected = [roc_auc_score(truth, score), average_precision_score(truth, score)]
+        assert own["estimate"].to_list() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(CLASSES)])
+def test_classes_have_the_type_of_the_labels(kind, lazy):
+    table = DATA.with_columns(pl.col("obs").cast(kind))
+    found = by_class(table.lazy() if lazy else table, truth="obs", scores=CLASSES, fold=None)
+    assert found.schema["class"] == kind
+    totals = dict(found.with_columns(pl.col("class").cast(pl.String))
+                  .select("class", "positives").rows())  # fmt: skip
+    assert totals == dict(DATA["obs"].value_counts().rows())
+    assert found["rows"].to_list() == [DATA.height] * 4
+
+
+def test_a_class_without_scores_is_not_taken_for_the_rest():
+    long = pr.one_vs_rest(DATA, truth="obs", scores=CLASSES[:3], fold=None)
+    lacking = (DATA["obs"] == "L").sum()
+    assert pr.check(long)["missing"].to_list() == [lacking] * 3
+    with pytest.raises(InvalidPredictions, match=f"{3 * lacking} null truths"):
+        pr.evaluate(long)
+
+
+DIGITS = pl.DataFrame(
+    {"t": [0, 1, 2, 1], "0": [0.9, 0.2, 0.1, 0.3], "1": [0.1, 0.8, 0.2, 0.4],
+     "2": [0.0, 0.1, 0.7, 0.3]}
+)  # fmt: skip
+
+
+def test_columns_are_named_as_their_classes_or_mapped():
+    named = by_class(DIGITS, truth="t", scores=["0", "1", "2"])
+    assert_frame_equal(named, by_class(DIGITS, truth="t", scores={0: "0", 1: "1", 2: "2"}))
+    assert named.select("class", "positives", "highest").rows() == [
+        (0, 1, 0.9), (1, 2, 0.8), (2, 1, 0.7)
+    ]  # fmt: skip
+    assert named.schema["class"] == pl.Int64
+    truths = DIGITS.select(pl.col("t") == 0, true="0", false="1")
+    found = by_class(truths, truth="t", scores=["true", "false"])
+    assert found.select("class", "positives", "highest").rows() == [(False, 3, 0.8), (True, 1, 0.9)]
+
+
+@pytest.mark.parametrize(
+    ("ends", "labels"),
+    [
+        ("p_{}", KINDS), ("{}_p", KINDS), ("the {} score", KINDS), ("s{}s", KINDS),
+        ("ill {}", KINDS), ("p_{}", [0, 1, 2]), ("{}_p", [0.0, 1.0, 2.0]), ("s{}s", [0, 1, 2]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("there", [KINDS, KINDS[:2]])
+def test_columns_are_matched_without_what_their_names_share(ends, labels, there):
+    table = SICK.filter(pl.col("dx").is_in(there) | pl.col("dx").is_null())
+    table = table.with_columns(pl.col("dx").replace_strict(dict(zip(KINDS, labels, strict=True))))
+    words = [f"{label:g}" if isinstance(label, float) else label for label in labels]
+    columns = {kind: ends.format(word) for kind, word in zip(KINDS, words, strict=True)}
+    named = table.rename(columns)
+    mapping = dict(zip(labels, columns.values(), strict=True))
+    expected = by_class(named, truth="dx", scores=mapping, weight="weight")
+    for frame in (named, named.lazy()):
+        found = by_class(frame, truth="dx", scores=[*columns.values()], weight="weight")
+        assert_frame_equal(found, expected)
+    assert expected["class"].to_list() == labels
+    assert expected["positives"].sum() == table.drop_nulls()["weight"].sum()
+    assert expected["missing"].to_list() == [1] * 3
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        ["p_healthy", "p_ill", "p_sik"], {"helthy": "p_healthy", "ill": "p_ill", "sick": "p_sik"},
+        ["p_sik", "weight"], {None: "p_ill", "sick": "p_sik"}, {1: "p_ill", 2: "p_sik"},
+    ],
+)  # fmt: skip
+def test_of_a_misspelt_class_the_labels_are_named(scores):
+    table = SICK.rename({"healthy": "p_healthy", "ill": "p_ill", "sick": "p_sik"})
+    with pytest.raises(InvalidArgument, match="'healthy', 'ill', 'sick'"):
+        by_class(table, truth="dx", scores=scores)
+
+
+@pytest.mark.parametrize("kind", [pl.Date, pl.Datetime])
+def test_labels_that_are_days_need_a_mapping(kind):
+    names = ["2024-01-01", "2024-01-02"]
+    days = pl.Series("day", [date(2024, 1, 1), date(2024, 1, 2)] * 2).cast(kind)
+    table = pl.DataFrame({"day": days, **{name: [0.1, 0.9, 0.8, 0.2] for name in names}})
+    with pytest.raises(InvalidArgument, match="mapping"):
+        by_class(table, truth="day", scores=names)
+    mapping = dict(zip(days.head(2), names, strict=True))
+    assert by_class(table, truth="day", scores=mapping)["positives"].to_list() == [2, 2]
+
+
+def test_what_can_be_matched_in_two_ways_is_refused():
+    table = pl.DataFrame({"t": ["a1", "a2", "1", "2"], "p_a1": [0.1] * 4, "p_a2": [0.2] * 4})
+    with pytest.raises(InvalidArgument, match="mapping"):
+        by_class(table, truth="t", scores=["p_a1", "p_a2"])
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_the_table_has_the_keys_the_class_and_the_other_columns(lazy):
+    other = pl.Series([object()] * 5, dtype=pl.Object)
+    table = SICK.with_columns(score=7, fold=1, other=other).rename({"patient": "*"})
+    result = pr.one_vs_rest(table.lazy() if lazy else table, truth="dx", scores=KINDS)
+    assert isinstance(result.table, pl.LazyFrame if lazy else pl.DataFrame)
+    found = result.table.lazy().collect()
+    assert found.columns == ["fold", "class", "truth", "score", "id", "*", "weight", "other"]
+    of_ill = found.filter(pl.col("class") == "ill")
+    assert of_ill["score"].to_list() == SICK["ill"].to_list()
+    assert of_ill["truth"].to_list() == [False, True, False, True, None]
+    # Names of columns may be patterns to Polars.
+    assert of_ill["*"].to_list() == SICK["patient"].to_list()
+    assert of_ill["id"].to_list() == [0, 1, 2, 3, 4]
+
+
+PLACES = SICK.drop_nulls().with_columns(
+    site=pl.Series(["n", "n", "s", "s"]), model=pl.lit("tree"), fold=pl.Series([1, 2, 1, 2])
+)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("counted_by", ["weight", "count"])
+def test_all_roles_are_those_of_the_cases_given(counted_by, lazy):
+    table = PLACES.rename({"weight": "n"}).with_columns(pl.col("n").cast(pl.Int64))
+    roles = {"by": "site", "cluster": "patient", counted_by: "n"}
+    cases = pr.cases(table.lazy() if lazy else table, truth="dx", **roles)
+    options = {"measures": "auc", "intervals": True}
+    found = cases.pipe(pr.one_vs_rest, scores=KINDS).pipe(pr.evaluate, **options)
+    found = found.lazy().collect()
+    assert found.columns[:4] == ["site", "class", "model", "fold"]
+    parts = [
+        pr.evaluate(
+            table.with_columns(pl.col("dx") == kind, pl.lit(kind).alias("class")),
+            truth="dx", score=kind, **roles | {"by": ["site", "class"]}, **options,
+        )
+        for kind in KINDS
+    ]  # fmt: skip
+    expected = pl.concat(parts).sort("site", "class", "model", "fold")
+    assert_same_numbers(found.drop("note"), expected.drop("note"))
+
+
+def test_a_long_table_with_models_and_folds_is_as_any_other():
+    long = pr.one_vs_rest(PLACES, truth="dx", scores=KINDS).table
+    found = pr.evaluate(long, by="class", measures="auc")
+    assert found.columns[:3] == ["class", "model", "fold"]
+    # Rows number the cases only where no model tells them apart and none are denied.
+    assert "id" not in long.columns
+    long = pr.one_vs_rest(SICK, truth="dx", scores=KINDS, case=None).table
+    assert "id" not in long.columns
+
+
+@pytest.mark.parametrize("role", ["case", "cluster"])
+def test_a_role_whose_column_would_be_lost_is_refused(role):
+    table = SICK.rename({"patient": "score"})
+    with pytest.raises(InvalidArgument, match="'score'"):
+        pr.one_vs_rest(table, truth="dx", scores=KINDS, **{role: "score"})

@@ -6,11 +6,10 @@ from inspect import getdoc, getmembers, isfunction, signature
 from operator import attrgetter
 
 import pytest
+from command_line import COMMANDS
 from programs import package
-from typer.main import get_command
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec",
@@ -134,7 +133,7 @@ def test_errors_are_value_errors_with_a_hint(kind):
     ],
 )  # fmt: skip
 def test_a_precision_is_asked_for_in_the_same_words_everywhere(function):
-    command = get_command(app).commands[function]
+    command = COMMANDS[function]
     options = {word for one in command.params for word in one.opts}
     assert "--min-precision" in options
     assert not {"--precision", "--constraint"} & options

@@ -13,14 +13,12 @@ from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
+from command_line import COMMANDS, polaroc
 from programs import missing, only_if_asked, program
 from simulations.design import read
 from sizes import ALL_CASES
-from typer.main import get_command
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -186,7 +184,7 @@ def run_commands(page, made_by):
     for command in commands.replace("\\\n", " ").strip().splitlines():
         program, *arguments = shlex.split(command)
         assert program == "polaroc"
-        result = CliRunner().invoke(app, arguments)
+        result = polaroc(*arguments)
         assert result.exit_code == 0, result.output
 
 
@@ -200,7 +198,7 @@ def commands_of_docs():
 @pytest.mark.parametrize("command", list(commands_of_docs()))
 def test_commands_of_docs_are_understood(command):
     _, name, *arguments = shlex.split(command.partition(" > ")[0])
-    get_command(app).commands[name].make_context(name, arguments)
+    COMMANDS[name].make_context(name, arguments)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -365,7 +363,7 @@ def test_the_command_of_the_readme_answers_as_its_python_does(tmp_path, monkeypa
     words = shlex.split(command.replace("\\\n", " "))
     before_out = words[1 : words.index("--out")]
     for call in (words, ["choose", *before_out]):
-        found = CliRunner().invoke(app, call)
+        found = polaroc(*call)
         assert found.exit_code == 0, found.output
         said = " ".join(found.output.split())
         for sentence in re.split(r"(?<=\.) (?=[A-Z])", " ".join(printed.split())):

@@ -10,10 +10,9 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import polaroc
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 BASE = ["--truth", "truth", "--score", "score"]
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1"]
@@ -35,10 +34,6 @@ FEW = (
 columns = pytest.mark.parametrize(
     "column", [*FEW, *(pytest.param(one, marks=pytest.mark.slow) for one in NAMES)]
 )
-
-
-def polaroc(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def table(column="model", names=NAMES):

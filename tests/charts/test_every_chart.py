@@ -7,13 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 from chart_cases import CASES, curves, measures
+from command_line import polaroc
 from drawing import HOSTILE, svg
 from jsonschema import Draft7Validator
 from PIL import Image
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 VALIDATOR = Draft7Validator(alt.load_schema())
 WIDEST = 800
@@ -91,7 +90,7 @@ def test_names_are_text_in_a_page_that_the_command_writes(name, tmp_path):
     KINDS["harmful names"]().write_parquet(tmp_path / "table.parquet")
     roles = ["--truth", "truth", "--score", "score", "--fold", ""]
     out = ["--out", str(tmp_path / "chart.html")]
-    result = CliRunner().invoke(app, ["chart", name, str(tmp_path / "table.parquet"), *roles, *out])
+    result = polaroc("chart", name, tmp_path / "table.parquet", *roles, *out)
     assert result.exit_code == 0, result.output
     page = (tmp_path / "chart.html").read_text()
     assert "a.b[0]" in page

@@ -12,11 +12,10 @@ from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from command_line import COMMANDS
 from programs import package
-from typer.main import get_command
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 ACTION = Path(__file__).parents[2] / ".github/actions/gate"
 # Options that say how the command answers, which the action does itself.
@@ -30,7 +29,7 @@ def action():
 
 
 def test_each_option_of_the_command_is_an_input(action):
-    options = get_command(app).commands["gate"].params
+    options = COMMANDS["gate"].params
     names = {
         max(one.opts, key=len).lstrip("-").replace("_", "-") for one in options if not one.hidden
     }

@@ -10,18 +10,13 @@ from importlib.metadata import version
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import polaroc
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 BASE = ["--truth", "truth", "--score", "score"]
 RANGE = ["--over", 0.05, 0.2]
-
-
-def polaroc(*words):
-    return CliRunner().invoke(app, [*map(str, words)])
 
 
 @pytest.fixture

@@ -7,14 +7,11 @@ from itertools import cycle
 import polars as pl
 import pytest
 from agreement import assert_same_document
+from command_line import COMMANDS, polaroc
 from polars.testing import assert_frame_equal
-from typer.main import get_command
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
-COMMANDS = get_command(app).commands
 RANGE = ["--over", 0.05, 0.2]
 OVER = {"over": (0.05, 0.2)}
 
@@ -50,10 +47,6 @@ TABLES = {
     ),
     "ratio": (TABLE, SCORES | {"test_train_ratio": 0.25}),
 }  # fmt: skip
-
-
-def polaroc(*words):
-    return CliRunner().invoke(app, [*map(str, words)])
 
 
 def options_of(roles, command):

@@ -7,12 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_document
+from command_line import polaroc as run
 from pages import Page
 from polars.testing import assert_frame_equal
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 NAMES = ["--truth", "truth", "--score", "score", "--time", "day"]
 SET = [*NAMES, "--threshold", "1.8", "--over", "0.05", "0.2"]
@@ -28,10 +27,10 @@ def cases(seed, size, prior, **columns):
 def test_a_threshold_that_was_promised_is_watched(files):
     saved = files / "threshold.json"
     cases(7, 5_000, 0.1).write_parquet(files / "tuning.parquet")
-    chosen = CliRunner().invoke(app, [
+    chosen = run(
         "threshold", str(files / "tuning.parquet"), *NAMES[:4], "--min-precision", "0.5",
-        "--confidence", "0.95", "--over", "0.05", "0.2", "-o", str(saved),
-    ])  # fmt: skip
+        "--confidence", "0.95", "--over", "0.05", "0.2", "-o", saved,
+    )  # fmt: skip
     assert chosen.exit_code == 0, chosen.output
     (point,) = json.loads(saved.read_text())["points"]
     watched = printed(files, [*NAMES, "--threshold", str(saved), "--json"])
@@ -47,7 +46,7 @@ def test_a_threshold_that_was_promised_is_watched(files):
     cases(0, 5_000, 0.1).rename({"score": "other"}).write_parquet(files / "other.parquet")
     words = ["monitor", files / "other.parquet", files / "day1.parquet", *more]
     words[words.index("score")] = "other"
-    result = CliRunner().invoke(app, list(map(str, words)))
+    result = run(*words)
     assert result.exit_code == 2
     assert "the threshold is of the score 'score'" in result.output
     cases(7, 5_000, 0.1).write_parquet(files / "reference.parquet")
@@ -73,7 +72,7 @@ def files(tmp_path):
 def polaroc(files, *days, more=SET):
     used = [files / f"day{day}.parquet" for day in days]
     words = ["monitor", files / "reference.parquet", *used, *more]
-    return CliRunner().invoke(app, list(map(str, words)))
+    return run(*words)
 
 
 def printed(files, more):

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import polaroc
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 COLUMNS = ["--truth", "truth", "--score", "score"]
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2).drop("case")
@@ -23,10 +22,6 @@ CALLS = {
     "chart": ["chart", "roc", "p.csv", *COLUMNS],
     "report": ["report", "p.csv", *COLUMNS, "--over", "0.1", "0.3"],
 }  # fmt: skip
-
-
-def polaroc(*arguments: object):
-    return CliRunner().invoke(app, [str(one) for one in arguments], prog_name="polaroc")
 
 
 @pytest.fixture

@@ -6,20 +6,14 @@ import sys
 
 import polars as pl
 import pytest
+from command_line import polaroc
 from polars.testing import assert_frame_equal
 from programs import missing, program
-from typer.main import get_command
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
 BASE = ["--truth", "truth", "--score", "score", "--model", "model", "--fold", "fold"]
-
-
-def polaroc(*arguments: object, stdin: bytes | None = None):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
 
 
 def piped(kind: str) -> bytes:
@@ -129,9 +123,6 @@ def test_a_report_goes_to_the_standard_output(predictions):
     assert result.stdout.startswith("<!DOCTYPE html>")
     assert result.stdout.rstrip().endswith("</html>")
     assert "Note: Used by name: model" in result.stderr
-
-
-COMMANDS = [*get_command(app).commands]
 
 
 @pytest.mark.slow

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import polaroc
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 COLUMNS = {"truth": "truth", "score": "score", "model": "model", "case": "case"}
 # The cases are in a column of that name.
@@ -45,7 +44,7 @@ def tables(request, tmp_path, monkeypatch):
 
 
 def run(*words):
-    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, [*map(str, words)])
+    result = polaroc(*words, columns=200)
     assert result.exit_code == 0, result.output
     return result.stdout
 

@@ -5,11 +5,10 @@ import json
 import duckdb
 import polars as pl
 import pytest
+from command_line import polaroc
 from polars.testing import assert_frame_equal
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
 COLUMNS = {"truth": "truth", "score": "score"}
@@ -22,10 +21,6 @@ WIDE = MODELS["A",].select(
 )
 SCORES = {"a": "A", "second": "B"}
 WIDE_COLUMNS = ["--truth", "truth", "--score", "a=A", "--score", "second=B"]
-
-
-def polaroc(*arguments: object):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def as_json(*arguments: object):

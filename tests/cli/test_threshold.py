@@ -3,10 +3,9 @@ import json
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
-from typer.testing import CliRunner
+from command_line import polaroc
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 TABLE = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
 COLUMNS = ["--truth", "truth", "--score", "score"]
@@ -17,7 +16,7 @@ PROMISED = [
 
 
 def threshold(*arguments: object):
-    return CliRunner().invoke(app, ["threshold", *map(str, arguments)])
+    return polaroc("threshold", *arguments)
 
 
 @pytest.fixture

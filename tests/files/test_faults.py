@@ -13,13 +13,12 @@ import figures
 import numpy as np
 import polars as pl
 import pytest
+from command_line import polaroc
 from figures import FIGURES
 from programs import program
 from scipy import stats
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 from polaroc.errors import OutputRefused
 
 pytestmark = pytest.mark.slow
@@ -84,7 +83,7 @@ def test_a_full_disk_is_said_and_leaves_the_earlier_output(tmp_path, monkeypatch
         pytest.skip("there is no mount, or this root may not mount")
     try:
         words = ["evaluate", str(file), *BASE, "--out", str(disk / "out")]
-        assert CliRunner().invoke(app, words).exit_code == 0
+        assert polaroc(*words).exit_code == 0
         earlier = {one.name: one.read_bytes() for one in (disk / "out").iterdir()}
         # Rows that need more memory go to the system's folder of temporary files.
         monkeypatch.setattr("tempfile.tempdir", str(disk))
@@ -98,7 +97,7 @@ def test_a_full_disk_is_said_and_leaves_the_earlier_output(tmp_path, monkeypatch
                     ballast.write(b"0" * 1024)
             except OSError:
                 pass
-        result = CliRunner().invoke(app, words)
+        result = polaroc(*words)
         FIGURES[figures.FAULTS] += 2
         assert result.exit_code == 2
         assert "No space left" in result.output

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import polaroc
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 BASE = ["--truth", "truth", "--score", "score", "--model", "model", "--fold", "fold"]
@@ -43,7 +42,7 @@ def words(command, file, target):
 
 
 def write(file, target, *more, command="evaluate"):
-    return CliRunner().invoke(app, [*words(command, file, target), *more])
+    return polaroc(*words(command, file, target), *more)
 
 
 def written(*given, **options):

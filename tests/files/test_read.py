@@ -7,10 +7,9 @@ from datetime import date
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import polaroc
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 TABLE = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.5, 0.25, 0.375]})
 WRITERS = {
@@ -27,7 +26,7 @@ WRITERS = {
 
 def called(*words):
     columns = ["--truth", "truth", "--score", "score", "--json", "--quiet"]
-    return CliRunner().invoke(app, ["evaluate", *map(str, words), *columns])
+    return polaroc("evaluate", *words, *columns)
 
 
 def read(*words, keys=()):

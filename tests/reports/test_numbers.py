@@ -8,12 +8,11 @@ from html import unescape
 import numpy as np
 import polars as pl
 import pytest
+from command_line import polaroc
 from pages import ASKED, OVER, content, models, satellite
 from scipy.stats import binomtest, norm, t
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 FOLDS = satellite()
 ONE = FOLDS.filter(fold=1).drop("fold")
@@ -96,7 +95,7 @@ def test_report_choose_and_command_take_the_same_model(tmp_path, table, of_repor
             value = tmp_path / f"{name}.parquet"
         options += [f"--{name.replace('_', '-')}", str(value)]
     out = ["--out", str(tmp_path / "of_command.json")]
-    result = CliRunner().invoke(app, ["report", str(tmp_path / "table.parquet"), *options, *out])
+    result = polaroc("report", tmp_path / "table.parquet", *options, *out)
     assert result.exit_code == 0, result.output
     by_command = json.loads((tmp_path / "of_command.json").read_text())
     assert by_command == said | {"title": by_command["title"]}

@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
+from command_line import polaroc
 from pages import Page
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 OVER = (0.05, 0.20)
 RATIO = 0.25
@@ -134,7 +133,7 @@ def test_models_fitted_anew_for_each_fold(tmp_path):
     FOLDS.write_parquet(file)
     asked = ["--truth", "truth", "--score", "score", "--over", *map(str, OVER),
              "--test-train-ratio", str(RATIO), "--level", str(level)]  # fmt: skip
-    told = CliRunner().invoke(app, ["compare", str(file), *asked, "--json"])
+    told = polaroc("compare", file, *asked, "--json")
     assert told.exit_code == 0, told.output
     found.of_table("command", pl.DataFrame(json.loads(told.stdout)["pairs"]), pair)
     page = Page(pr.report(cases, over=OVER, level=level, path=tmp_path / "folds.html"))

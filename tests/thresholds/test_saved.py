@@ -5,15 +5,13 @@ import random
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
-
-from polaroc.cli.app import app
+from command_line import polaroc as run
 
 INF = float("inf")
 
 
 def polaroc(*arguments):
-    return CliRunner().invoke(app, ["threshold", *map(str, arguments)])
+    return run("threshold", *arguments)
 
 
 def saved(tmp_path, table, *options):

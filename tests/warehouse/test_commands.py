@@ -3,22 +3,17 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
+from command_line import polaroc
 from comparison import assert_same, predictions
 from engines import Engine
 from polars.testing import assert_frame_equal
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli.app import app
 
 BASE = ["--truth", "truth", "--score", "score"]
 KEYS = ["--model", "model", "--fold", "fold"]
 COLUMNS = {"truth": "truth", "score": "score"}
 TABLE = predictions(21)
-
-
-def polaroc(*arguments: object):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def place(engine: Engine, table: pl.DataFrame, folder: Path) -> tuple[str, str]:

@@ -1,16 +1,12 @@
 import os
 from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
 import altair as alt
 import pytest
 import typer.testing
 from chromium import chromium
-from figures import FIGURES
 from hypothesis import HealthCheck, settings
-from passed import repeated
-from sizes import ALL_CASES
 from xdist.scheduler import LoadScopeScheduling
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
@@ -42,8 +38,6 @@ def browser(tmp_path_factory):
         yield driver
 
 
-# Where a run writes which cases passed; a run that finds the file leaves them out.
-PASSED = Path(os.environ["POLAROC_PASSED"]) if os.environ.get("POLAROC_PASSED") else None
 ENGINES = ("spark", "sail", "postgres", "duckdb")
 # Groups that take minutes: a process that begins with one ends no later than the others.
 LONGEST_FIRST = ("spark", "sail", "tests/files/test_faults.py", "postgres", "duckdb")
@@ -68,9 +62,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def leave_out_cases(config, items):
-    """Unless all are to run, those that `product`, `alike` and `long` leave out."""
-    if ALL_CASES:
-        return
+    """Those that `product`, `alike` and `long` leave out."""
     tests = defaultdict(list)
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)
@@ -113,39 +105,19 @@ def with_each_value(cases):
 def pytest_collection_modifyitems(config, items):
     """One process for the tests of an engine, and for those that share what a module makes."""
     leave_out_cases(config, items)
-    if PASSED and PASSED.exists():
-        leave_out(set(repeated(items, set(PASSED.read_text().splitlines()))), config, items)
     order = {}
     for item in items:
-        if {"engine", "browser"}.intersection(getattr(item, "fixturenames", ())):
+        if {"engine", "browser", "action"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("engine")
         group = group_of(item.nodeid)
         order[item] = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
     items.sort(key=order.__getitem__)
 
 
-def pytest_sessionfinish(session):
-    # Only the processes that pytest-xdist starts have an output.
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["figures"] = dict(FIGURES)
-
-
-def pytest_testnodedown(node):
-    FIGURES.update(getattr(node, "workeroutput", {}).get("figures", {}))
-
-
-def pytest_terminal_summary(terminalreporter):
-    if PASSED and not PASSED.exists():
-        cases = terminalreporter.stats.get("passed", ())
-        PASSED.write_text("".join(f"{case.nodeid}\n" for case in cases))
-    for done, times in FIGURES.items():
-        terminalreporter.write_line(f"{times:,} {done}")
-
-
 @pytest.fixture
 def words_only(monkeypatch):
-    """Reports with empty charts, since drawing takes long, unless all cases run."""
-    if not ALL_CASES:
+    """Reports with empty charts, since drawing takes long."""
+    if True:
         for name in ("explorer", "auprec_by_prior", "pairs", "reliability"):
             monkeypatch.setattr(f"polaroc.charts.{name}", lambda *_, **__: alt.Chart(title=""))
         monkeypatch.setattr("polaroc.reports.page.browser_libraries", lambda: "")

@@ -81,6 +81,7 @@ def test_public_functions_are_documented(name):
     assert all(part in text for part in ("Parameters\n", "Returns\n", "Examples\n")), name
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize(
     "name", sorted(PUBLIC - MODULES) + [f"sklearn.{name}" for name in pr.sklearn.__all__]
 )

@@ -16,7 +16,6 @@ import pytest
 from command_line import COMMANDS, polaroc
 from programs import missing, only_if_asked, program
 from simulations.design import read
-from sizes import ALL_CASES
 
 import polaroc as pr
 
@@ -26,16 +25,7 @@ OUTPUTS = runpy.run_path(str(ROOT / "docs" / "outputs.py"))
 ELSEWHERE = runpy.run_path(str(ROOT / "tests" / "benchmarks" / "elsewhere.py"))
 BESIDE = runpy.run_path(str(ROOT / "docs" / "extensions" / "related.py"))
 DOCS = OUTPUTS["pages"]()
-# These calculate for much longer than all others together.
-LONG = (
-    "scale", "fraud", "screening", "scikit_learn", "promise", "share", "faults",
-    "in_use", "compare", "warehouse", "sample_size",
-)  # fmt: skip
-CALCULATED = [
-    page
-    for page in DOCS
-    if page.stem not in OUTPUTS["WITH_OTHERS"] and (ALL_CASES or page.stem not in LONG)
-]
+CALCULATED = [page for page in DOCS if page.stem not in OUTPUTS["WITH_OTHERS"]]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 FILES = (ROOT / "docs" / "guide" / "files.md").read_text()
@@ -43,7 +33,6 @@ IN_USE = (ROOT / "docs" / "guide" / "in_use.md").read_text()
 ON_SAIL = re.compile(r"```python\n(?:(?!```).)*?pysail.*?```\n", re.DOTALL)
 
 
-@pytest.mark.alike(20)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [ROOT / "README.md", *CALCULATED], ids=lambda page: page.stem)
 def test_python_blocks_run_and_print_what_the_page_says(page):
@@ -72,6 +61,7 @@ def test_blocks_share_their_names_and_what_they_print_is_filled_in():
     assert OUTPUTS["filled"](page, "page") == page.replace("old", "1")
 
 
+@pytest.mark.engine
 def test_commands_run_where_the_page_shows_what_they_print():
     if program("bash") is None:
         missing("bash is not there")
@@ -81,7 +71,6 @@ def test_commands_run_where_the_page_shows_what_they_print():
     assert OUTPUTS["filled"](page, "page") == filled
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_tables_of_docs_say_what_the_queries_answer():
     tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
@@ -155,7 +144,6 @@ def test_there_are_two_set_up_commands():
     assert SHELL == ["pip install . && polaroc demo\n", 'pip install -e ".[test]" && pytest\n']
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_commands_of_a_folder_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

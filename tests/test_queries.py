@@ -55,7 +55,6 @@ def scores(**key: object) -> tuple[np.ndarray, np.ndarray]:
     return part["truth"].to_numpy(), part["score"].to_numpy()
 
 
-@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.stem)
 def test_every_query_runs_as_a_script(query, tmp_path, capsys, monkeypatch):
@@ -403,7 +402,6 @@ def test_row_a_at_one_half_is_impossible(within):
     assert row["least"] > 0.83
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_row_c_at_smaller_priors_is_impossible():
     found = run("areas_that_exclude_each_other", SATELLITE)
@@ -500,7 +498,7 @@ def test_best_model_by_prior():
     assert found["share"].to_list() == (values.argmax(axis=1) == 0).mean(axis=0).tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_promised_thresholds_are_judged_on_the_other_cases():
     judged = run("thresholds_with_a_promise", SATELLITE.filter(fold=1))
     assert judged.filter(pl.col("threshold").is_null())["model"].to_list() == ["B", "B"]

@@ -11,7 +11,6 @@ GROUPS = 30
 
 
 @pytest.mark.slow
-@pytest.mark.alike(3)
 @pytest.mark.parametrize("start", range(GROUPS))
 def test_every_verb_gives_the_stored_results(start):
     numbers = range(start, COUNT, GROUPS)

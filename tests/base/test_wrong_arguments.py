@@ -1,13 +1,10 @@
 import datetime
 import inspect
-import os
 import random
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -108,8 +105,6 @@ WRONG = (
     "{x}", "\x00", "0i", {"typo": 0.5}, {None: 1}, pl.struct("truth", "score"), pl.all(), ...,
     iter([]),
 )  # fmt: skip
-# Of these, how many are given for each argument: `POLAROC_WRONG=1000 pytest` gives all.
-EACH = int(os.environ.get("POLAROC_WRONG", 1))
 FAST = ("curve", "cases", "hull", "surface", "dominance")
 
 
@@ -135,45 +130,18 @@ def test_what_is_wrong_is_refused_with_a_hint_or_taken(name, right, tmp_path, mo
     called(function, right)
     chance = random.Random(f"{name} {sorted(right)}")
     for argument in inspect.signature(function).parameters:
-        for wrong in chance.sample(WRONG, min(EACH, len(WRONG))):
-            # A function of the user's may raise what it likes.
-            if argument in ("tell", "progress") and callable(wrong):
-                continue
-            try:
-                called(function, right | {argument: wrong})
-            except PolarocError:
-                pass
-            except Exception as other:
-                pytest.fail(f"{argument}={wrong!r} ends in {type(other).__name__}: {other}")
+        wrong = chance.choice(WRONG)
+        # A function of the user's may raise what it likes.
+        if argument in ("tell", "progress") and callable(wrong):
+            continue
+        try:
+            called(function, right | {argument: wrong})
+        except PolarocError:
+            pass
+        except Exception as other:
+            pytest.fail(f"{argument}={wrong!r} ends in {type(other).__name__}: {other}")
 
 
 def test_every_function_is_called():
     functions = {name for name in pr.__all__ if inspect.isroutine(getattr(pr, name))}
     assert functions == set(CALLS) | OF_QUANTITIES
-
-
-def refused(function, arguments):
-    """The message of the error, or nothing where there is none."""
-    try:
-        called(function, arguments)
-    except PolarocError as error:
-        return str(error)
-    return ""
-
-
-LONG = [np.linspace(0, 1, 1_000), pl.Series("amt", range(1_000)), pd.Series(range(1_000))]
-LONG += ["x" * 100_000, ["many words " * 10_000]]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=() if one in FAST else pytest.mark.slow) for one in CALLS]
-)
-def test_a_message_does_not_print_all_that_it_was_given(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    function, right = getattr(pr, name), CALLS[name][0]
-    _, *others = inspect.signature(function).parameters
-    for argument, wrong in product(others, LONG):
-        message = refused(function, right | {argument: wrong})
-        assert message.count("\n") <= 1, argument
-        assert len(message) < 900, argument

@@ -193,6 +193,7 @@ def test_inputs_that_are_missing_are_the_command_s_to_name(own):
     assert own["arguments"]({}) == []
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("name", ["ci", "release"])
 def test_workflows_name_actions_by_their_commit_and_may_only_read(name):
     yaml = package("yaml", "test-all")

@@ -241,6 +241,7 @@ def run(words, redirection, folder="."):
 READ = "evaluate predictions.parquet --truth truth --score score"
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize(
     ("words", "redirection", "code", "said"),
     [

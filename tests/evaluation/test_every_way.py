@@ -1,6 +1,5 @@
 """Frames, plans, scans and more rows than memory give the same exact numbers."""
 
-import os
 from datetime import date
 
 import crowds
@@ -13,7 +12,6 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.errors import InvalidPredictions
 
-SEED = int(os.environ.get("POLAROC_SEED", "0"))
 NAMES = {"truth": "truth", "score": "score", "model": None, "fold": None}
 PRIORS = ["observed", 0.5, 0.01]
 OVER = (0.05, 0.6)
@@ -84,7 +82,7 @@ def check(found: pl.DataFrame, curve: exact.Curve, interpolation: str = "exact")
     "weights", ["none", "dyadic", pytest.param("past 53 bits", marks=pytest.mark.slow)]
 )
 def test_many_small_keys_have_the_numbers_of_rational_arithmetic(evaluated, weights, interpolation):
-    tables = crowds.crowd(weights, 60, SEED)
+    tables = crowds.crowd(weights, 60, seed=0)
     weight = "weight" if "weight" in tables.columns else None
     found = evaluated(
         tables, by="table", weight=weight, priors=PRIORS, over=OVER, interpolation=interpolation

@@ -9,12 +9,10 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-import figures
 import numpy as np
 import polars as pl
 import pytest
 from command_line import polaroc
-from figures import FIGURES
 from programs import program
 from scipy import stats
 
@@ -22,8 +20,7 @@ import polaroc as pr
 from polaroc.errors import OutputRefused
 
 pytestmark = pytest.mark.slow
-# `just faults` injects more of them.
-KILLS = int(os.environ.get("POLAROC_KILLS", "4"))
+KILLS = 8
 BASE = ["--truth", "truth", "--score", "score", "--model", "model", "--fold", "fold"]
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -57,7 +54,6 @@ def test_a_killed_command_leaves_the_old_output_or_the_new_one(tmp_path):
         time.sleep(moments.random() / 100)
         process.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
         process.wait()
-        FIGURES[figures.KILLS] += 1
         # What was moved away for a moment is put back by the next run.
         if target.exists():
             assert names(target) == files
@@ -98,7 +94,6 @@ def test_a_full_disk_is_said_and_leaves_the_earlier_output(tmp_path, monkeypatch
             except OSError:
                 pass
         result = polaroc(*words)
-        FIGURES[figures.FAULTS] += 2
         assert result.exit_code == 2
         assert "No space left" in result.output
         assert {one.name: one.read_bytes() for one in (disk / "out").iterdir()} == earlier
@@ -108,7 +103,7 @@ def test_a_full_disk_is_said_and_leaves_the_earlier_output(tmp_path, monkeypatch
 
 
 # Rows, and the bytes that their process may use, which are less than they need all at once.
-ROWS, LIMIT = (100_000_000, 2_000_000_000) if KILLS > 100 else (15_000_000, 400_000_000)
+ROWS, LIMIT = 15_000_000, 400_000_000
 CHUNK, SHIFT = 5_000_000, 1.5
 SCANNED = """
 import sys
@@ -154,7 +149,6 @@ def test_a_scan_of_more_rows_than_memory_has_room_for(tmp_path):
         # It joins before it starts, so that all of its memory counts.
         join = f'echo $$ > {group}/cgroup.procs && exec "$@"'
         result = subprocess.run(["sh", "-c", join, "sh", *words], capture_output=True, text=True)
-    FIGURES[figures.FAULTS] += 1
     assert result.returncode == 0, result.stderr
     areas = np.array(result.stdout.split(), float)
     assert len(areas) == 20

@@ -13,7 +13,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 import polaroc as pr
 
 # CI and `just differential` take more tables, the latter other seeds too.
-SEED = int(os.environ.get("POLAROC_SEED", "0"))
 COUNT = int(os.environ.get("POLAROC_TABLES", "600")) // len(crowds.WEIGHTS)
 # scikit-learn takes a millisecond for each.
 BESIDE = min(400, COUNT)
@@ -27,7 +26,7 @@ RANGE = (0.05, 0.6)
 
 class Crowd:
     def __init__(self, kind):
-        self.tables = crowds.crowd(kind, COUNT, SEED)
+        self.tables = crowds.crowd(kind, COUNT, seed=0)
         self.weight = "weight" if "weight" in self.tables.columns else None
         self.exact = list(crowds.curves(self.tables))
         self.both = [curve for curve in self.exact if curve.has_both]

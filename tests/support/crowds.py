@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import exact
 import numpy as np
 import polars as pl
-from figures import FIGURES, TABLES
 
 inf = float("inf")
 TIED = (-inf, -1.0, -0.0, 0.0, 0.25, 0.5, 2.0, inf)
@@ -28,7 +27,6 @@ MAX_ROWS = 14
 
 def crowd(kind: str, count: int, seed: int) -> pl.DataFrame:
     """So many tables, told apart by `table`; some lack a class."""
-    FIGURES[TABLES] += count
     rng = np.random.default_rng([seed, *kind.encode()])
     sizes = rng.integers(1, MAX_ROWS + 1, count)
     owner = np.repeat(np.arange(count), sizes)

@@ -8,15 +8,13 @@ from typing import NoReturn
 
 import pytest
 
-# Set where the machine is to count as one that has Python and nothing else.
-BARE = "POLAROC_BARE"
 # Set where all must be there: what is missing is then a failure, not a skip.
 ALL_ENGINES = "POLAROC_ALL_ENGINES"
 
 
 def program(name: str, folders: str | None = None) -> str | None:
     """The path of a program, on the PATH or in other folders; None where there is none."""
-    return None if os.environ.get(BARE) else shutil.which(name, path=folders)
+    return shutil.which(name, path=folders)
 
 
 def package(name: str, extra: str) -> ModuleType:

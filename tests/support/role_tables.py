@@ -9,7 +9,6 @@ from typing import Any
 import exact
 import numpy as np
 import polars as pl
-from figures import FIGURES, TABLES
 
 import polaroc as pr
 
@@ -85,7 +84,6 @@ def table(
 
     Clusters cross sites and days; scores have ties, and are the same in both models at times.
     """
-    FIGURES[TABLES] += 1
     rng = np.random.default_rng([seed, len(weighting or "")])
     pool = [str(name) for name in rng.permutation(names)]
     keys = [name for name in pool if name not in TAKEN]

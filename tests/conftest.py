@@ -1,8 +1,6 @@
 import os
-from collections import defaultdict
 from functools import cache
 
-import altair as alt
 import pytest
 import typer.testing
 from chromium import chromium
@@ -61,50 +59,9 @@ def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
 
 
-def leave_out_cases(config, items):
-    """Those that `product`, `alike` and `long` leave out."""
-    tests = defaultdict(list)
-    for item in items:
-        tests[item.nodeid.partition("[")[0]].append(item)
-    left_out = set()
-    for cases in tests.values():
-        if alike := cases[0].get_closest_marker("alike"):
-            left_out |= {*cases} - {*spread(cases, *alike.args)}
-        elif cases[0].get_closest_marker("product"):
-            left_out |= {*cases} - {*with_each_value(cases)}
-        elif cases[0].get_closest_marker("long"):
-            left_out |= {*cases}
-    leave_out(left_out, config, items)
-
-
-def leave_out(left_out, config, items):
-    if left_out:
-        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-        items[:] = [item for item in items if item not in left_out]
-
-
-def spread(cases, count=1):
-    """At most so many of the cases, from the first on, as far apart as can be."""
-    return cases[:: -(-len(cases) // count)]
-
-
-def with_each_value(cases):
-    """A few of the cases, in which each value of each parameter occurs."""
-    # Values need not be hashable; those of one parameter are the same objects in all cases.
-    values = {
-        case: {(name, id(value)) for name, value in case.callspec.params.items()} for case in cases
-    }
-    missing = set.union(*values.values())
-    while missing:
-        case = max(cases, key=lambda case: len(values[case] & missing))
-        yield case
-        missing -= values[case]
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     """One process for the tests of an engine, and for those that share what a module makes."""
-    leave_out_cases(config, items)
     order = {}
     for item in items:
         if {"engine", "browser", "action"}.intersection(getattr(item, "fixturenames", ())):
@@ -112,21 +69,6 @@ def pytest_collection_modifyitems(config, items):
         group = group_of(item.nodeid)
         order[item] = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
     items.sort(key=order.__getitem__)
-
-
-@pytest.fixture
-def words_only(monkeypatch):
-    """Reports with empty charts, since drawing takes long."""
-    if True:
-        for name in ("explorer", "auprec_by_prior", "pairs", "reliability"):
-            monkeypatch.setattr(f"polaroc.charts.{name}", lambda *_, **__: alt.Chart(title=""))
-        monkeypatch.setattr("polaroc.reports.page.browser_libraries", lambda: "")
-
-
-@pytest.fixture
-def no_cases_needed(monkeypatch):
-    """How many more cases a promise would take is not worked out, which takes long."""
-    monkeypatch.setattr("polaroc.thresholds.promises.cases_needed", lambda *_: "not asked")
 
 
 @pytest.fixture

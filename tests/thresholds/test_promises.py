@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 from scipy.stats import binom, binomtest
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidPredictions
 
 NAMES = {"truth": "truth", "score": "score"}
 TWENTY = pr.datasets.twenty_scores()
@@ -308,15 +308,6 @@ def test_a_class_that_is_absent_has_no_promise(key):
     frame = table().filter(pl.col("truth") == (key == "negatives"))
     point = points(frame, "recall", target=0.5, confidence=0.9)
     assert point.select("threshold", "promise", "note").row(0) == (None, None, f"no {key}")
-
-
-def test_thresholds_of_folds_promise_nothing():
-    rows = pl.concat([table().with_columns(part=fold) for fold in (1, 2)])
-    asked = {"constraints": {"recall": 0.5}, "confidence": 0.95, "fold": "part"}
-    with pytest.raises(InvalidArgument, match="'part' tells folds apart, whose models"):
-        points(rows, **asked)
-    alone = points(rows.filter(part=1), **asked)
-    assert "promise" in alone.collect_schema().names()
 
 
 def test_a_threshold_above_all_negatives_can_be_promised():

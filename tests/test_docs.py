@@ -194,6 +194,12 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target.partition("#")[0]).exists(), target
 
 
+@pytest.mark.parametrize("place", [*PAGES, ROOT / "justfile", ROOT / ".ci" / "lowest"], ids=str)
+def test_files_that_are_named_are_there(place):
+    named = re.findall(r"\btests/[\w/]+\.py\b", place.read_text())
+    assert [file for file in named if not (ROOT / file).exists()] == []
+
+
 def test_the_version_is_the_same_wherever_it_is_written():
     (version,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.M)
     citation = (ROOT / "CITATION.cff").read_text()

@@ -29,28 +29,13 @@ IN_USE = TUNING.select("a", day="row")
 ONE = {"truth": "truth", "score": "a", "cluster": "patient"}
 TWO = {"truth": "truth", "score": ["a", "b"], "cluster": "patient"}
 FOLDS = {"fold": "part", "case": "row"}
-POINTS = pr.operating_points(TUNING, "recall", target=0.8, truth="truth", score="a")
+OVER = {"over": (0.1, 0.3)}
 CALLS = {
     "evaluate": lambda table: pr.evaluate(table, **ONE, intervals=True),
-    "compare": lambda table: pr.compare(table, "auc", **TWO),
     "compare, folds": lambda table: pr.compare(table, "auc", **TWO, **FOLDS),
-    "choose": lambda table: pr.choose(table, over=(0.1, 0.3), **TWO),
-    "choose, cost": lambda table: pr.choose(
-        table, over=(0.1, 0.3), cost_fn=5, tuning=TUNING, **TWO
-    ),
-    "choose, cost, folds": lambda table: pr.choose(
-        table, over=(0.1, 0.3), cost_fn=5, **TWO, **FOLDS
-    ),
-    "gate": lambda table: pr.gate(
-        table, champion="a", challenger="b", measure="auc", margin=0.1, **TWO
-    ),
-    "operating_points": lambda table: pr.operating_points(
-        table, "recall", target=0.8, confidence=0.9, **ONE
-    ),
-    "apply_thresholds": lambda table: pr.apply_thresholds(table, POINTS, intervals=True, **ONE),
-    "expected_cost": lambda table: pr.expected_cost(table, over=(0.1, 0.3), intervals=True, **ONE),
-    "decision_curve": lambda table: pr.decision_curve(table, priors=0.1, intervals=True, **ONE),
-    "monitor": lambda table: pr.monitor(table, IN_USE, points=POINTS, time="day", **ONE),
+    "choose, cost": lambda table: pr.choose(table, **OVER, cost_fn=5, tuning=TUNING, **TWO),
+    "choose, cost, folds": lambda table: pr.choose(table, **OVER, cost_fn=5, **TWO, **FOLDS),
+    "monitor": lambda table: pr.monitor(table, IN_USE, points=0.5, time="day", **ONE),
 }
 
 
@@ -112,32 +97,14 @@ def auc(table, **roles):
     return notes(pr.evaluate(table, measures="auc", intervals=True, **roles).lazy().collect())
 
 
-NOTED = {
-    "evaluate": auc,
-    "apply_thresholds": lambda table: notes(pr.apply_thresholds(table, 0.5, intervals=True)),
-    "operating_points": lambda table: notes(
-        pr.operating_points(table, "recall", target=0.5, confidence=0.9)
-    ),
-    "decision_curve": lambda table: notes(pr.decision_curve(table, [0.2], intervals=True)),
-    "expected_cost": lambda table: notes(pr.expected_cost(table, over=(0.1, 0.2), intervals=True)),
-    "calibration": lambda table: notes(pr.calibration(table).table),
-    "estimate_prior": lambda table: notes(
-        pr.estimate_prior(OTHER.with_columns(case="row"), table, method="confusion")
-    ),
-    "monitor": lambda table: (
-        pr.monitor(OTHER.with_columns(case="row"), table, time="day", points=0.5).warnings
-    ),
-}
-
-
-@pytest.mark.parametrize("name", NOTED)
-def test_rows_that_share_a_case_are_noted(name):
-    assert any(WORDS in note for note in NOTED[name](SHARED))
-    for table in (SHARED.with_columns(case="row"), SHARED.drop("case")):
-        assert not any("not independent" in note for note in NOTED[name](table))
-
-
-def test_a_plan_has_the_note_of_a_frame():
+def test_a_plan_and_the_warnings_of_monitor_have_the_note():
+    assert any(WORDS in note for note in auc(SHARED))
+    reference = OTHER.with_columns(case="row")
+    for table, noted in ((SHARED, True), (SHARED.with_columns(case="row"), False)):
+        warnings = pr.monitor(reference, table, time="day", points=0.5).warnings
+        assert any(WORDS in warning for warning in warnings) == noted
+        found = notes(pr.estimate_prior(reference, table, method="confusion"))
+        assert any(WORDS in note for note in found) == noted
     assert auc(SHARED.lazy()) == auc(SHARED) != []
 
 

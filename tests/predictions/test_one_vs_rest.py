@@ -108,19 +108,6 @@ def test_columns_are_matched_without_what_their_names_share(ends, labels, there)
     assert expected["missing"].to_list() == [1] * 3
 
 
-@pytest.mark.parametrize(
-    "scores",
-    [
-        ["p_healthy", "p_ill", "p_sik"], {"helthy": "p_healthy", "ill": "p_ill", "sick": "p_sik"},
-        ["p_sik", "weight"], {None: "p_ill", "sick": "p_sik"}, {1: "p_ill", 2: "p_sik"},
-    ],
-)  # fmt: skip
-def test_of_a_misspelt_class_the_labels_are_named(scores):
-    table = SICK.rename({"healthy": "p_healthy", "ill": "p_ill", "sick": "p_sik"})
-    with pytest.raises(InvalidArgument, match="'healthy', 'ill', 'sick'"):
-        by_class(table, truth="dx", scores=scores)
-
-
 @pytest.mark.parametrize("kind", [pl.Date, pl.Datetime])
 def test_labels_that_are_days_need_a_mapping(kind):
     names = ["2024-01-01", "2024-01-02"]
@@ -130,12 +117,6 @@ def test_labels_that_are_days_need_a_mapping(kind):
         by_class(table, truth="day", scores=names)
     mapping = dict(zip(days.head(2), names, strict=True))
     assert by_class(table, truth="day", scores=mapping)["positives"].to_list() == [2, 2]
-
-
-def test_what_can_be_matched_in_two_ways_is_refused():
-    table = pl.DataFrame({"t": ["a1", "a2", "1", "2"], "p_a1": [0.1] * 4, "p_a2": [0.2] * 4})
-    with pytest.raises(InvalidArgument, match="mapping"):
-        by_class(table, truth="t", scores=["p_a1", "p_a2"])
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -188,10 +169,3 @@ def test_a_long_table_with_models_and_folds_is_as_any_other():
     assert "id" not in long.columns
     long = pr.one_vs_rest(SICK, truth="dx", scores=KINDS, case=None).table
     assert "id" not in long.columns
-
-
-@pytest.mark.parametrize("role", ["case", "cluster"])
-def test_a_role_whose_column_would_be_lost_is_refused(role):
-    table = SICK.rename({"patient": "score"})
-    with pytest.raises(InvalidArgument, match="'score'"):
-        pr.one_vs_rest(table, truth="dx", scores=KINDS, **{role: "score"})

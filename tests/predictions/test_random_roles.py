@@ -4,13 +4,12 @@ from fractions import Fraction
 from math import inf, isnan
 
 import crowds
-import numpy as np
 import polars as pl
 import pytest
 import role_tables
 from polars.testing import assert_frame_equal
 from role_tables import PATHS, classes, of_calls
-from scipy import optimize, stats
+from scipy import stats
 
 import polaroc as pr
 from polaroc.errors import InvalidPredictions
@@ -93,18 +92,6 @@ def test_check_counts_cases(path, weighting, seeds):
             is_count = weighting == "count"
             copies = of_key[table.names["count"]].sum() if is_count else of_key.height
             assert (row["rows"], row["missing"]) == (copies, 0)
-
-
-@weighted
-def test_evaluate_out_of_core(weighting):
-    for table in tables(range(2), weighting):
-        options = {"measures": ["auc", "auprec"], "priors": PRIOR, "memory": "500MB"}
-        found = pr.evaluate(table.frame.lazy(), **table.roles(), **options).collect()
-        expected = {}
-        for model, rows in table.by("model").items():
-            expected[model, "auc"] = role_tables.auc(rows)
-            expected[model, "auprec"] = role_tables.auprec(rows, PRIOR)
-        same(keyed(found, "model", "measure"), expected)
 
 
 @sweeps
@@ -218,28 +205,6 @@ def test_positives_beside_those_that_scores_expect(weighting):
             observed = role_tables.mean(rows, lambda row: row.truth)
             assert row["mean_score"] == pytest.approx(expected)
             assert row["observed_over_expected"] == pytest.approx(observed / expected)
-            # At slope 1, the intercept has the least log loss.
-            best = row["calibration_in_the_large"]
-            loss = [log_loss(rows, best + change, 1.0) for change in (0, 1e-3, -1e-3)]
-            assert min(loss[1:]) >= loss[0] - 1e-12
-            if row["slope"] is None:
-                # No line fits where scores separate the classes.
-                assert row["note"]
-                continue
-            # With the best intercept for each, the slope has the least log loss.
-            loss = [
-                optimize.minimize_scalar(lambda a, s=slope, r=rows: log_loss(r, a, s)).fun
-                for slope in (row["slope"], row["slope"] + 1e-3, row["slope"] - 1e-3)
-            ]
-            assert min(loss[1:]) >= loss[0] - 1e-9
-
-
-def log_loss(rows, intercept, slope):
-    def loss(row):
-        z = intercept + slope * np.log(row.score / (1 - row.score))
-        return np.logaddexp(0, -z if row.truth else z)
-
-    return role_tables.mean(rows, loss)
 
 
 @pytest.mark.parametrize("kind", crowds.WEIGHTS)

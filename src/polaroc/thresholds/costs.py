@@ -24,7 +24,13 @@ from polaroc.predictions.roles import BESIDE, COUNTED_BY, RowColumns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import OBSERVED, skew_at
 from polaroc.priors.in_use import KnownPrior
-from polaroc.thresholds.design_effects import EFFECTS, cases_in, why_no_limits, with_effects
+from polaroc.thresholds.design_effects import (
+    EFFECTS,
+    cases_in,
+    read_once,
+    why_no_limits,
+    with_effects,
+)
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 from polaroc.typing import Array, Priors
 
@@ -170,6 +176,7 @@ def decision_curve(
     if not intervals:
         refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)
+    curve = read_once(curve) if intervals else curve
     cases = cases_in(curve)
     if cases is not None and score_prior == OBSERVED:
         score_prior = cases.score_prior

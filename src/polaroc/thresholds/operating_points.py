@@ -41,6 +41,7 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
+from polaroc.thresholds.design_effects import read_once
 from polaroc.thresholds.promises import LACK, PROMISED, promising_cases, with_promises
 from polaroc.thresholds.rules import (
     CONSTRAINED,
@@ -200,6 +201,7 @@ def operating_points(
     """
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
+    curve = curve if confidence is None else read_once(curve)
     cases = promising_cases(curve, confidence)
     curves = curves_of(curve)
     if is_estimate(priors):

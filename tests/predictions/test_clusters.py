@@ -13,17 +13,11 @@ RNG = np.random.default_rng(5)
 ROWS = 400
 TRUTH = RNG.random(ROWS) < 0.4
 FOLD = np.arange(ROWS) % 4
-TABLE = pl.DataFrame(
-    {
-        "truth": TRUTH,
-        "a": RNG.normal(TRUTH),
-        "b": RNG.normal(TRUTH),
-        "row": np.arange(ROWS),
-        "part": FOLD,
-        # Each cluster is within a fold.
-        "patient": 100.0 * FOLD + RNG.integers(0, 15, ROWS),
-    }
-)
+# Each cluster is within a fold.
+TABLE = pl.DataFrame({
+    "truth": TRUTH, "a": RNG.normal(TRUTH), "b": RNG.normal(TRUTH), "row": np.arange(ROWS),
+    "part": FOLD, "patient": 100.0 * FOLD + RNG.integers(0, 15, ROWS),
+})  # fmt: skip
 TUNING = TABLE.with_columns(pl.col("a", "b") + pl.col("a", "b").shuffle(seed=1) / 100)
 IN_USE = TUNING.select("a", day="row")
 ONE = {"truth": "truth", "score": "a", "cluster": "patient"}
@@ -32,6 +26,7 @@ FOLDS = {"fold": "part", "case": "row"}
 OVER = {"over": (0.1, 0.3)}
 CALLS = {
     "evaluate": lambda table: pr.evaluate(table, **ONE, intervals=True),
+    "evaluate, lazy": lambda table: pr.evaluate(table.lazy(), **ONE, intervals=True).collect(),
     "compare, folds": lambda table: pr.compare(table, "auc", **TWO, **FOLDS),
     "choose, cost": lambda table: pr.choose(table, **OVER, cost_fn=5, tuning=TUNING, **TWO),
     "choose, cost, folds": lambda table: pr.choose(table, **OVER, cost_fn=5, **TWO, **FOLDS),
@@ -39,31 +34,13 @@ CALLS = {
 }
 
 
-def without(missing, kind=pl.Float64):
-    """The table, of which 30 rows have no cluster."""
-    patient = pl.when(pl.col("row") < 30).then(pl.lit(missing, pl.Float64)).otherwise("patient")
-    return TABLE.with_columns(patient.cast(kind).alias("patient"))
-
-
 @pytest.mark.parametrize("missing", [None, np.nan])
 @pytest.mark.parametrize("name", CALLS)
 def test_rows_without_a_cluster_are_refused(name, missing):
-    with pytest.raises(InvalidPredictions, match=r"\d+ (cases have no cluster|rows have no)"):
-        CALLS[name](without(missing))
-
-
-@pytest.mark.parametrize("kind", [pl.Float32, pl.Float64])
-def test_a_lazy_table_is_refused_when_it_is_collected(kind):
-    plan = pr.evaluate(without(np.nan, kind).lazy(), **ONE, intervals=True)
-    with pytest.raises(InvalidPredictions, match="30 cases"):
-        plan.collect()
-
-
-def test_clusters_may_be_of_any_type():
-    expected = CALLS["evaluate"](TABLE)
-    number = pl.col("patient").cast(pl.Int64)
-    for cluster in (number, number.cast(pl.String), number.cast(pl.String).cast(pl.Categorical)):
-        assert_same_numbers(CALLS["evaluate"](TABLE.with_columns(cluster)), expected)
+    patient = pl.when(pl.col("row") < 30).then(pl.lit(missing)).otherwise("patient")
+    for kind in (pl.Float32, pl.Float64):
+        with pytest.raises(InvalidPredictions, match=r"\d+ (cases have no cluster|rows have no)"):
+            CALLS[name](TABLE.with_columns(patient=patient.cast(kind)))
 
 
 def test_a_cluster_may_have_another_role_and_estimates_do_not_depend_on_it():

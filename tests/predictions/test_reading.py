@@ -50,16 +50,8 @@ def lacking(rng):
     return predictions(rng).with_columns(p=pl.when(pl.col("p") > 0.2).then("p"))
 
 
-def curves(rng):
-    return pr.curve(predictions(rng), **NAMES)
-
-
-def measures(rng):
-    return pr.evaluate(predictions(rng), **NAMES, over=(0.05, 0.2))
-
-
 def points(rng):
-    return pr.operating_points(curves(rng), "cost", priors=[0.1, 0.5])
+    return pr.operating_points(predictions(rng), "cost", priors=[0.1, 0.5], **NAMES)
 
 
 def joined_with_itself(frame):
@@ -86,9 +78,9 @@ STEPS = {name: (predictions, partial(call, **roles)) for name, (roles, call) in 
         lambda frame: pr.estimate_prior(TUNING, frame, **NAMES, method="confusion"),
     ),
     "compare, measures": (
-        measures, lambda table: pr.compare(table, "auc", test_train_ratio=0.25).pairs
+        lambda rng: pr.evaluate(predictions(rng), **NAMES),
+        lambda table: pr.compare(table, "auc", test_train_ratio=0.25).pairs,
     ),
-    "choose, measures": (measures, lambda table: pr.choose(table, over=(0.05, 0.2)).models),
 }  # fmt: skip
 
 
@@ -107,10 +99,8 @@ def test_a_source_is_read_once_and_the_result_is_of_that_reading(name):
 # --- a plan of Polars that gives other rows at each reading -------------------------------------
 
 ROWS = 4000
-PERFECT = pl.select(number=pl.int_range(ROWS, dtype=pl.Int64)).with_columns(
-    truth=pl.col("number") % 7 == 0
-)
-PERFECT = PERFECT.with_columns(score=pl.col("truth").cast(pl.Float64) + pl.col("number") / ROWS)
+PERFECT = pl.DataFrame({"truth": [i % 7 == 0 for i in range(ROWS)], "score": 0.0})
+PERFECT = PERFECT.with_columns(score=pl.col("truth") + pl.int_range(ROWS) / ROWS)
 AREAS = {
     "evaluate": pr.evaluate,
     "hull": partial(pr.evaluate, interpolation="hull"),

@@ -66,6 +66,8 @@ REFUSALS = [
     ("pr.cases(table, **roles, test_train_ratio=-1)", "test_train_ratio is"),
     ("pr.cases(table, **roles, clustre='case')", "no argument 'clustre'"),
     ("pr.cases(table, **roles, by=['case', 'case'])", "'case'"),
+    ("pr.cases(table, truth=pl.col('truth'), score='score')", "column name"),
+    ("pr.cases(table, **of_one, cluster=['case', 'fold'])", "column name"),
     ("pr.cases('none.parquet', **of_one)", "no file matches"),
     ("pr.cases([1, 0], **of_one)", "is", InvalidTable),
     ("pr.check(one, truth='truth', score=[])", "score has no column"),
@@ -84,10 +86,19 @@ REFUSALS = [
      "8 inexact scores", InvalidPredictions),
     ("pr.curve(one.rename({'case': 'tpr'}), **of_one, by='tpr')", "reserved"),
     ("pr.curve(one.rename({'case': '*'}), **of_one, by='*')", "a pattern"),
+    ("pr.curve(one.rename({'score': '^s$'}), truth='truth', score='^s$')", "a pattern"),
+    ("pr.evaluate(one.rename({'case': 'prior'}), **of_one, by='prior')", "'prior'"),
+    ("pr.check(one.rename({'case': 'note'}), **of_one, by='note')", "'note'"),
     # one_vs_rest
     ("pr.one_vs_rest(one, truth='kind', scores=['score'])", "no column 'kind'"),
     ("pr.one_vs_rest(one, truth='truth', scores=['p'])", "'p'"),
     ("pr.one_vs_rest(one, truth='truth', scores=3)", "scores"),
+    ("pr.one_vs_rest(one, truth='truth', scores=['score'])", "two classes"),
+    ("pr.one_vs_rest(one, truth='truth', scores={'yes': 'score', 'no': 'case'})", "mapping"),
+    ("pr.one_vs_rest(one.with_columns(truth=pl.Series([*'a1a2a1a2']), p_a=1, p_b=2), "
+     "truth='truth', scores=['p_a', 'p_b'])", "the labels '1', '2', 'a'"),
+    ("pr.one_vs_rest(one.with_columns(false=1, true=2), truth='truth', case='score', "
+     "scores=['false', 'true'])", "'score'"),
     # simulate
     ("pr.simulate()", "neither a pilot nor auc is given"),
     ("pr.simulate(auc=1.0)", "auc is 1.0, allowed is 0 < auc < 1"),
@@ -104,6 +115,10 @@ REFUSALS = [
     ("pr.simulate(one, auc=0.8, **of_one)", "auc is for normal scores"),
     ("pr.simulate(one, **of_one, by='case')", "does not honour 'by'"),
     ("pr.simulate(cases)", "the pilot has several folds"),
+    ("pr.simulate(once[1:], **paired)", "same cases", InvalidPredictions),
+    ("pr.simulate(once.drop('case'), **of_one)", "same cases", InvalidPredictions),
+    ("pr.simulate(many.with_columns(score=float('inf')), **of_one)",
+     "finite scores", InvalidPredictions),
     ("pr.simulate(one.clear(), **of_one)", "has 0 cases with positives", InvalidPredictions),
     # skew, prior, prior_grid
     ("pr.skew(1.5)", "1.5"),

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli.app import app
-from polaroc.errors import InvalidPredictions
+from polaroc.errors import InvalidPredictions, PolarocError
 
 COUNTS = dict.fromkeys(("rows", "missing", "positives", "negatives"), pl.Int64)
 REPORT = COUNTS | {
@@ -68,14 +68,14 @@ def test_scores_that_are_labels_are_noted(scores, words):
     assert note is None if words is None else words in note
 
 
-@pytest.mark.parametrize("keys", [[], ["model"], ["model", "weight"]])
 @pytest.mark.parametrize("lazy", [False, True])
-def test_of_an_empty_table_the_report_is_empty(keys, lazy):
+def test_of_an_empty_table_the_report_is_empty(lazy):
     kinds = {"model": pl.String, "truth": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
     table = pl.DataFrame(schema=kinds)
-    report = pr.check(table.lazy() if lazy else table, model=None, by=keys)
-    assert report.is_empty()
-    assert report.schema == {key: kinds[key] for key in keys} | REPORT
+    for keys in ([], ["model", "weight"]):
+        report = pr.check(table.lazy() if lazy else table, model=None, by=keys)
+        assert report.is_empty()
+        assert report.schema == {key: kinds[key] for key in keys} | REPORT
 
 
 # --- cases --------------------------------------------------------------------------------------
@@ -202,3 +202,9 @@ def test_comparisons_of_uneven_folds_warn(name, words):
     options = {"over": (0.3, 0.5), "test_train_ratio": 0.5}
     assert any(words in one for one in pr.choose(table, **options).warnings)
     assert any(words in one for one in pr.compare(table, **options).warnings)
+
+
+def test_comparisons_of_a_model_that_lacks_a_fold_are_refused():
+    for function in (pr.choose, pr.compare):
+        with pytest.raises(PolarocError, match="model='BB', fold=2"):
+            function(UNEVEN["lacking"][0], over=(0.3, 0.5), test_train_ratio=0.5)

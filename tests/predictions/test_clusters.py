@@ -8,7 +8,6 @@ from agreement import assert_same_numbers
 import polaroc as pr
 from polaroc.errors import InvalidPredictions
 
-NAMES = {"truth": "truth", "score": "score"}
 RNG = np.random.default_rng(5)
 ROWS = 400
 TRUTH = RNG.random(ROWS) < 0.4

@@ -8,12 +8,12 @@ import polaroc as pr
 from polaroc.errors import PolarocWarning
 
 ROLES = {"truth": "y", "score": "p"}
-OPTIONS = {"over": (0.1, 0.3), "test_train_ratio": 1}
+OPTIONS = ROLES | {"over": (0.1, 0.3), "test_train_ratio": 1}
 CALLS = {
     "evaluate": lambda table: pr.evaluate(table, **ROLES).lazy().collect(),
     "check": lambda table: pr.check(table, **ROLES),
-    "choose": lambda table: pr.choose(table, **ROLES, **OPTIONS),
-    "compare": lambda table: pr.compare(table, **ROLES, **OPTIONS),
+    "choose": lambda table: pr.choose(table, **OPTIONS),
+    "compare": lambda table: pr.compare(table, **OPTIONS),
     # Measures are averaged over their folds.
     "measures": lambda table: pr.compare(
         pr.evaluate(table.rename({"fold": "day", "day": "fold"}), **ROLES, by="day", fold=None)

@@ -90,13 +90,9 @@ def test_a_lazy_evaluation_has_no_number_of_such_rows(table, words, by):
 
 
 def test_the_first_keys_are_named():
-    keys = pl.DataFrame({"model": ["m"] * 5, "fold": [5, 4, 3, 2, 1]})
-    table = keys.with_columns(truth=pl.lit(1), score=pl.lit(None, pl.Float64))
-    with pytest.raises(InvalidPredictions) as caught:
+    table = pl.DataFrame({"model": "m", "fold": [5, 4, 3, 2, 1], "truth": 1, "score": [None] * 5})
+    with pytest.raises(InvalidPredictions, match=r"5 null .* in 5 key.*fold=1;.*fold=2;.*2 more"):
         pr.curve(table)
-    text = str(caught.value)
-    assert text.startswith("5 null scores in 5 key(s): model='m', fold=1; model='m', fold=2; ")
-    assert "and 2 more." in text
 
 
 @missing

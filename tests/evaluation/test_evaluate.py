@@ -1,7 +1,5 @@
 """What evaluate returns for every kind of frame and table."""
 
-import io
-
 import numpy as np
 import polars as pl
 import pytest
@@ -35,26 +33,6 @@ def curve(frame, **by):
     return pr.curve(frame, **NAMES, **by)
 
 
-# Functions of frames, from predictions on. The plans of the first need no Python to be collected.
-PLANS = {
-    "curve": curve,
-    "surface": lambda frame, **by: pr.surface(curve(frame, **by), ["observed", 0.1], ["npv"]),
-    "auprec": lambda frame, **by: pr.auprec(curve(frame, **by), [0.5, "observed"]),
-    "iauprec": lambda frame, **by: pr.iauprec(curve(frame, **by), pr.beta(2, 18)),
-}
-STEPS = PLANS | {
-    "hull": lambda frame, **by: pr.surface(pr.hull(curve(frame, **by)), 0.1),
-    "evaluate": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, over=(0.05, 0.2)),
-    "evaluate, weighted": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, weight="weight"),
-    "evaluate, limits": lambda frame, **by: pr.evaluate(
-        frame, **NAMES, **by, over=pr.beta(2, 18), intervals=True
-    ),
-    "evaluate on hull": lambda frame, **by: pr.evaluate(
-        frame, **NAMES, **by, interpolation="hull", over=(0.05, 0.2), nulls="drop"
-    ),
-}
-
-
 def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-14)
 
@@ -62,50 +40,26 @@ def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 # --- frames in, frames out ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_lazy_frames_stay_lazy_and_agree_on_both_engines_and_in_files(name, tmp_path):
-    eager = STEPS[name](PREDICTIONS, **KEYS)
-    lazy = STEPS[name](PREDICTIONS.lazy(), **KEYS)
-    assert isinstance(eager, pl.DataFrame)
-    assert isinstance(lazy, pl.LazyFrame)
-    assert lazy.collect_schema() == eager.schema
-    for engine in ("streaming", "in-memory"):
-        close(lazy.collect(engine=engine), eager)
+def test_files_are_read_and_results_written_in_the_streaming_engine(tmp_path):
     PREDICTIONS.write_parquet(tmp_path / "predictions.parquet", row_group_size=37)
-    plan = STEPS[name](pl.scan_parquet(tmp_path / "predictions.parquet"), **KEYS)
-    plan.sink_parquet(tmp_path / "result.parquet")
-    close(pl.read_parquet(tmp_path / "result.parquet"), eager)
-
-
-@pytest.mark.parametrize("by", [{}, KEYS], ids=len)
-@pytest.mark.parametrize("name", STEPS)
-def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
-    expected = STEPS[name](PREDICTIONS, **by).schema
-    empty = PREDICTIONS.clear()
-    eager, lazy = STEPS[name](empty, **by), STEPS[name](empty.lazy(), **by)
-    assert eager.is_empty()
-    assert eager.schema == lazy.collect_schema() == expected
-    # A plan whose rows all leave, and one that begins with none.
-    left = STEPS[name](PREDICTIONS.lazy().filter(pl.lit(False)), **by)
-    assert left.collect(engine="streaming").is_empty()
-    assert lazy.collect(engine="in-memory").is_empty()
-
-
-@pytest.mark.parametrize("name", PLANS)
-def test_plans_of_curves_can_be_sent_elsewhere(name):
-    plan = STEPS[name](PREDICTIONS.lazy(), by=["model"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POLARS_WARN_UNSTABLE", "0")
-        sent = pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))
-    close(sent.collect(), plan.collect())
+    plan = pl.scan_parquet(tmp_path / "predictions.parquet")
+    asked = NAMES | KEYS
+    pr.evaluate(plan, **asked, over=(0.05, 0.2)).sink_parquet(tmp_path / "result.parquet")
+    close(
+        pl.read_parquet(tmp_path / "result.parquet"),
+        pr.evaluate(PREDICTIONS, **asked, over=(0.05, 0.2)),
+    )
 
 
 def test_keys_come_in_one_order_everywhere():
     table = PREDICTIONS.with_columns(pl.col("model").replace("B", None))
-    orders = [
-        STEPS[name](table, by=["model"])["model"].unique(maintain_order=True).to_list()
-        for name in ("curve", "surface", "hull", "auprec", "evaluate", "evaluate on hull")
-    ]
+    curves = curve(table, by="model")
+    found = (
+        curves, pr.surface(curves, 0.1), pr.hull(curves), pr.auprec(curves, 0.5),
+        pr.evaluate(table, **NAMES, by="model"),
+        pr.evaluate(table, **NAMES, by="model", interpolation="hull"),
+    )  # fmt: skip
+    orders = [one["model"].unique(maintain_order=True).to_list() for one in found]
     orders.append(pr.check(table, **NAMES, by="model")["model"].to_list())
     assert orders == [["A", "C", None]] * len(orders)
 

@@ -383,6 +383,8 @@ REFUSALS = [
     ("pr.compare(many, 'auc', model='case', fold=None, **of_one)", "has 3,000 values"),
     # choose
     ("pr.choose(measures, over=(0.01, 0.3))", "needed are 8 or more"),
+    ("pr.choose(pr.evaluate(cases, priors=[0.05, 0.1, 0.2]), over=(0.1, 0.3))",
+     "leaves the priors at which the table has the measure, 0.05 to 0.2."),
     ("pr.choose(measures, over=0.3)", "allowed are a pair"),
     ("pr.choose(measures, test_train_ratio=-1)", "test_train_ratio is -1"),
     ("pr.choose(measures, fold=None)", "the key 'fold' varies", InvalidTable),

@@ -112,6 +112,11 @@ def test_measures_at_no_prior_have_the_two_way_table():
     assert "views" not in found["note"]
 
 
+def test_priors_are_no_folds():
+    found = row(terms(cube(blocks=1), factors=["model", "prior"]), "model")
+    assert "no folds" in found["note"]
+
+
 @pytest.mark.parametrize("name", ["C(x)", "a b", "", "y", "len", "lambda", "f0", "λ:π", "`q`", "1"])
 def test_names_and_levels_of_any_text(name):
     table = tidy(draw(5, 3), models=["C(y)", "", "a:b"])

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 import polaroc as pr
 
@@ -50,6 +51,19 @@ def test_promises_of_a_choice_know_the_clusters_of_the_tuning_cases():
     of_rows = thresholds(*(table.with_row_index("row") for table in (TABLE, TUNING)))
     assert_frame_equal(thresholds(*alike, "patient"), of_rows)
     assert not thresholds(*alike).equals(of_rows)
+
+
+def test_a_difference_has_students_quantile_of_the_clusters_of_the_rarer_class():
+    # All negatives are of a few patients.
+    table = in_clusters().with_columns(
+        patient=pl.when("truth").then("patient").otherwise(pl.col("patient") % 7)
+    )
+    roles = {**WIDE, "score": ["A", "B"], "case": "row", "cluster": "patient"}
+    row = pr.compare(table, "auc", **roles).pairs.row(0, named=True)
+    limits = stats.t.interval(0.95, 7 - 1, row["difference"], row["std_error"])
+    assert (row["lower"], row["upper"]) == pytest.approx(limits, rel=1e-9)
+    p_value = 2 * stats.t.sf(abs(row["difference"] / row["std_error"]), 7 - 1)
+    assert row["p_value"] == pytest.approx(p_value, rel=1e-9)
 
 
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1), pr.beta(2, 18)], ids=str)

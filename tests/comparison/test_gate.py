@@ -3,6 +3,7 @@ import oracles
 import polars as pl
 import pytest
 from scipy import stats
+from scipy.optimize import brentq
 from simulations import gates
 from sklearn.metrics import roc_auc_score
 
@@ -83,6 +84,29 @@ def test_on_one_test_set_the_auc_has_delongs_interval_but_for_few_cases(alpha):
         1 - alpha, lead, sum(np.var(m, ddof=1) / m.size for m in moved) ** 0.5
     )
     assert result.upper - result.lower < 1.4 * (delong[1] - delong[0])
+
+
+def test_the_lower_limit_of_good_models_is_that_of_the_log_odds():
+    rng, truth = np.random.default_rng(3), np.arange(2_100) < 2_000
+    better, worse = (rng.normal(size=truth.size) + 3 * truth for _ in range(2))
+    aucs = [roc_auc_score(truth, scores) for scores in (worse, better)]
+    placed = [
+        oracles.delong_placements(pl.DataFrame({"truth": truth, "score": scores}))
+        for scores in (worse, better)
+    ]
+
+    def beyond(lead):
+        """How far beyond Student's t the log-odds are where C led by so much."""
+        areas = np.array([aucs[0], aucs[1] + lead])
+        own, other = 1 / (areas * (1 - areas))
+        moved = [own * one - other * two for one, two in zip(*placed, strict=True)]
+        error = sum(np.var(each, ddof=1) / each.size for each in moved) ** 0.5
+        log_odds = np.log(areas / (1 - areas))
+        return log_odds[0] - log_odds[1] - stats.t.ppf(0.975, 99) * error
+
+    result = on_cases(scores_of(truth, A=better, C=worse))
+    assert result.difference == pytest.approx(aucs[0] - aucs[1])
+    assert result.lower == pytest.approx(brentq(beyond, -0.1, result.difference), rel=1e-6)
 
 
 @pytest.mark.parametrize(("measure", "ratio"), [("iauprec", 0.25), ("auc", 0.25), ("sens", 1 / 19)])

@@ -153,6 +153,14 @@ def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
     models = choice.models.sort("model")
     limits = ["cost_lower", "cost_upper", "level"]
     assert_frame_equal(models.select(limits), applied.select(limits))
+    # Those that allow for the choice are wider by as much as the mean is corrected.
+    corrected = pl.col("expected") - pl.col("mean")
+    wider = models.with_columns(
+        pl.col("cost_lower") + corrected.clip(upper_bound=0),
+        pl.col("cost_upper") + corrected.clip(lower_bound=0),
+    )
+    assert (models["expected_lower"] <= wider["cost_lower"] + 1e-12).all()
+    assert (models["expected_upper"] >= wider["cost_upper"] - 1e-12).all()
 
 
 def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):

@@ -194,6 +194,16 @@ def test_the_precision_is_at_least_what_well_known_false_alarms_leave():
     assert limits["precision"]["lower"] >= least
 
 
+def test_a_threshold_that_calls_some_of_its_cases_calls_that_share_of_them():
+    rounded = pl.col("score").round(1)
+    used = days(STEADY[:3]).with_columns(rounded)
+    points = pl.DataFrame({"threshold": [1.5], "share": [0.4]})
+    found = monitored(used, REFERENCE.with_columns(rounded), points=points).table
+    called = (rounded > 1.5) + 0.4 * (rounded == 1.5)
+    expected = used.group_by("day", maintain_order=True).agg(called.mean())["score"].to_list()
+    assert found.filter(quantity="posfrac")["estimate"].to_list() == pytest.approx(expected)
+
+
 def test_a_rare_prior_is_not_taken_for_none():
     # Two in a thousand: a usual day has forty positives, all among the highest scores.
     reference, used = (
@@ -339,6 +349,23 @@ def test_limits_with_the_days_of_the_reference_are_wider():
     assert any("'batch' has 9,900" in one for one in unique.warnings)
     precision = unique.table.filter(quantity="precision")
     assert (precision["upper"] - precision["lower"]).min() > 0.9
+
+
+def test_days_may_differ_in_how_far_scores_spread():
+    def spreading(seed, number, size):
+        rng = np.random.default_rng(seed)
+        day = np.repeat(np.arange(1, number + 1), size)
+        truth = rng.random(day.size) < 0.1
+        scale = np.exp(rng.normal(scale=0.3, size=number + 1))[day]
+        score = scale * rng.normal(size=day.size) + 2 * truth
+        return pl.DataFrame({"day": day, "truth": truth, "score": score})
+
+    # The means of days, which tell of a shift of all scores, hardly differ.
+    reference = spreading(0, 30, 330).rename({"day": "batch"})
+    used = spreading(1, 40, 2_000).drop("truth")
+    plan = NAMES | {"points": 1.5, "over": (0.05, 0.2)}
+    assert pr.monitor(reference, used, **plan).alarms["day"].n_unique() > 20
+    assert pr.monitor(reference, used, **plan, cluster="batch").alarms.is_empty()
 
 
 def test_what_is_far_beyond_how_days_differ_raises_alarms():

@@ -343,6 +343,23 @@ def test_limits_of_a_threshold_hold_at_all_thresholds_at_once(tmp_path):
     assert held(*exact) < 0.7
 
 
+def test_limits_at_all_thresholds_of_a_large_class_lie_between_simpler_ones(tmp_path):
+    size, level, above = 20_000, 0.95, 2_000
+    score = [1.0] * 100 + [1.0] * above + [0.0] * (size - above)
+    table = pl.DataFrame({"truth": [True] * 100 + [False] * size, "score": score})
+    said = columns_of(content(table, tmp_path, cost_fn=10, over=(0.1, 0.3), level=level))
+    _, lower, upper = numbers(said["alarms of 100 negatives"][0])
+
+    def exact(error):
+        ends = binomtest(above, size).proportion_ci(1 - error, "exact")
+        return [round(100 * end) for end in ends]
+
+    # Those of each threshold by itself are too narrow, those with its part of the error too wide.
+    (least, most), (lowest, highest) = exact(1 - level), exact((1 - level) / size)
+    assert lowest <= lower < least
+    assert most < upper <= highest
+
+
 # Tables of other kinds.
 
 

@@ -193,6 +193,9 @@ def test_known_rates_leave_the_limits_of_the_prior():
         assert ends_of(known, name) == pytest.approx((value, value), abs=1e-4)
     belief = ends_of(counted(*many, priors=pr.beta(2, 18), level=0.9), "precision")
     assert belief == pytest.approx([precision(p) for p in beta(2, 18).ppf([0.05, 0.95])], abs=1e-4)
+    # Of even skews from 4 to 19 a prior has 1 / (1 + skew).
+    belief = ends_of(counted(*many, priors=pr.uniform(0.05, 0.2, "skew"), level=0.9), "precision")
+    assert belief == pytest.approx([precision(1 / (1 + s)) for s in (18.25, 4.75)], abs=1e-4)
     told = estimates(prior=0.1, lower=0.06, upper=0.15)
     estimate = ends_of(counted(*many, priors=told), "precision")
     assert estimate == pytest.approx([precision(p) for p in (0.06, 0.15)], abs=1e-4)

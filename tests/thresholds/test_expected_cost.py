@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from scipy.integrate import quad
-from scipy.stats import beta, uniform
+from scipy.stats import beta, truncpareto, uniform
 
 import polaroc as pr
 
@@ -47,6 +47,8 @@ PRIORS = {
     "uniform": (pr.uniform(0.05, 0.5), uniform(0.05, 0.45)),
     "beta": (pr.beta(2, 5), beta(2, 5)),
     "narrow beta": (pr.beta(200, 1800), beta(200, 1800)),
+    # The inverse of the prior is 1 more than the skew, and even where that is.
+    "even skews": (pr.uniform(0.05, 0.5, "skew"), truncpareto(1, 10, scale=0.05)),
 }
 SHARES = {
     "beta": (pr.beta(2, 2), beta(2, 2)),
@@ -85,7 +87,13 @@ def test_the_best_fixed_threshold(name):
 
 @pytest.mark.parametrize(
     ("prior_name", "share_name"),
-    [("uniform", "beta"), ("beta", "narrow beta"), ("narrow beta", "uniform")],
+    [
+        ("uniform", "beta"),
+        ("beta", "narrow beta"),
+        ("narrow beta", "uniform"),
+        ("even skews", "beta"),
+        ("even skews", "narrow beta"),
+    ],
 )
 def test_prior_and_cost_both_uncertain(prior_name, share_name):
     belief, distribution = PRIORS[prior_name]

@@ -109,6 +109,10 @@ class InvalidTable(PolarocError):
     """A frame that is not the table a function needs, such as a curve."""
 
 
+class NotSupported(PolarocError):
+    """A role of a column that a function cannot use."""
+
+
 class MissingExtra(PolarocError):
     """A library of an extra that is not installed."""
 

@@ -24,7 +24,7 @@ def _takes_table(function: object) -> bool:
     if not isfunction(function):
         return False
     first = next(iter(signature(function).parameters.values()), None)
-    return first is not None and "Frame" in str(first.annotation)
+    return first is not None and first.name in ("table", "curve", "surface", "reference")
 
 
 @pl.api.register_lazyframe_namespace("proc")

@@ -12,7 +12,7 @@ from polaroc.base.columns import OF_PREDICTIONS
 from polaroc.base.docstrings import described_as
 from polaroc.base.tables import is_array
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.roles import ROLES
+from polaroc.predictions.columns import KEYWORDS
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -76,7 +76,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def _refuse_predictions(args: Sequence[object], kwargs: Mapping[str, object]) -> None:
     """Refuse arrays, and what columns of predictions mean: charts show tables of results."""
-    roles = [name for name in kwargs if name in ROLES]
+    roles = [name for name in kwargs if name in KEYWORDS]
     if roles or any(map(is_array, args[:1])):
         raise InvalidArgument(
             f"a chart shows a table of results, and is given {quoted(roles) or 'arrays'}.",

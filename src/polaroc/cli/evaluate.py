@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc import charts
+from polaroc import charts, warehouse
 from polaroc.base.text_tables import table as text_table
 from polaroc.charts.lines import refuse_many
 from polaroc.cli import options as opt
@@ -23,7 +22,7 @@ from polaroc.evaluation.pipeline import Result, run
 from polaroc.evaluation.request import Request
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.audit import balance_note
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import named_columns
 from polaroc.predictions.row_checks import check_labels
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Interpolation, Prior
@@ -262,13 +261,16 @@ def _measured_there(
     with table_at(address, name) as table, _engine_errors():
         schema = table.schema().to_polars()
         given = opt.roles(schema, **columns)
-        cases: Cases[Any] = pr.cases(table, **given)
-        print_notes(column_notes(cases, columns.keys() - given.keys(), list(schema)))
-        if cases.positive is not None:
-            labels = collected(table.select(cases.truth).distinct())[str(cases.truth)]
-            check_labels(labels.drop_nulls(), str(cases.truth), cases.positive)
-        measures = collected(pr.evaluate(cases, **options))
-        refuse_unranked(replace(cases, table=table.limit(MAX_FETCHED)), measures["positives"])
+        names = named_columns(given, schema)
+        print_notes(column_notes(names, columns.keys() - given.keys(), list(schema)))
+        if "positive" in given and "truth" in names:
+            (truth,) = names["truth"]
+            labels = collected(table.select(truth).distinct())[truth]
+            check_labels(labels.drop_nulls(), truth, given["positive"])
+        measures = collected(warehouse.evaluate(table, **given, **options))
+        if measures["positives"].null_count() or measures.is_empty():
+            fetched = collected(table.limit(MAX_FETCHED))
+            refuse_unranked(pr.cases(fetched, **given), measures["positives"])
     keys = measures.columns[: measures.columns.index("measure")]
     place = {prior: i for i, prior in enumerate(options["priors"])}
     numbers = [prior for prior in place if prior != "observed"]

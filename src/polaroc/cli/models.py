@@ -184,7 +184,7 @@ def gate(
             test_train_ratio=test_train_ratio,
         )  # fmt: skip
         at = None if prior is None else opt.prior(prior)
-        models = _models(rows, roles, champion=champion, challenger=challenger)
+        models = _models(rows, champion=champion, challenger=challenger)
         asked = opt.given(measure=measure, over=over, prior=at)
         result = pr.gate(rows, **models, margin=margin, level=level, **roles, **asked)
     with exit_with(EXIT_CODES[result.verdict]):
@@ -197,11 +197,9 @@ def gate(
             show(result.shown)
 
 
-def _models(rows: Any, roles: dict[str, Any], **names: str) -> dict[str, Any]:
+def _models(rows: Any, **names: str) -> dict[str, Any]:
     """The names of models in the type of their column."""
-    column = rows.model if isinstance(rows, Cases) else roles.get("model", "model")
-    table = rows.table if isinstance(rows, Cases) else rows
-    dtype = table.schema.get(column) if isinstance(column, str) else None
+    dtype = (rows.rows if isinstance(rows, Cases) else rows).schema.get("model")
     return {
-        role: opt.labels([name], dtype, str(column), f"--{role}")[0] for role, name in names.items()
+        role: opt.labels([name], dtype, "model", f"--{role}")[0] for role, name in names.items()
     }

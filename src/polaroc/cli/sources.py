@@ -2,9 +2,9 @@
 
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,13 +19,10 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, qu
 from polaroc.files.atomic import keep_input
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import MAGIC, TextFormat
-from polaroc.predictions.cases import Cases, columns_of
-from polaroc.predictions.resolved import words_of
-from polaroc.predictions.takes_cases import OF_ESTIMATES
+from polaroc.predictions.cases import MEASURED, Cases
+from polaroc.predictions.columns import BY_DEFAULT
 
 STDIN = "-"
-# Roles whose columns are used if they have these names.
-BY_NAME = ("truth", "score", "model", "fold", "case")
 # Unused columns that are named in a note.
 MAX_UNUSED = 8
 
@@ -50,16 +47,15 @@ class FileTable:
         """The rows as predictions, with the roles that are given on the command line."""
         given = roles(self.table.collect_schema(), **words)
         cases = pr.cases(self.table, **given)
-        print_notes(
-            column_notes(cases, words.keys() - given.keys(), self.table.collect_schema().names())
-        )
-        return replace(cases, table=self.as_written(words_of(cases)))
+        names = self.table.collect_schema().names()
+        print_notes(column_notes(cases.names, words.keys() - given.keys(), names))
+        return pr.cases(self.as_written(cases.key_columns), **given)
 
     def rows(self, **words: Any) -> tuple[Any, dict[str, Any]]:
         """Predictions in memory; or measures, and the roles that are given for them."""
         schema = self.table.collect_schema()
         given = roles(schema, **words)
-        if "truth" in given or "score" in given or not {*OF_ESTIMATES} <= {*schema}:
+        if "truth" in given or "score" in given or not {*MEASURED} <= {*schema}:
             return self.cases(**words).collect(), {}
         if given.get("nulls") == "raise":
             del given["nulls"]
@@ -68,14 +64,18 @@ class FileTable:
         return self.as_written(keys).collect(), given
 
 
-def column_notes(cases: Cases[Any], by_name: Collection[str], names: Sequence[str]) -> list[str]:
+def column_notes(
+    columns: Mapping[str, Sequence[str]], by_name: Collection[str], names: Sequence[str]
+) -> list[str]:
     """A note on columns that are used because of their names, and on those that are not used."""
     used = [
-        f"{role} {quoted(columns_of(getattr(cases, role)))}"
-        for role in BY_NAME
-        if role in by_name and getattr(cases, role)
+        f"{role} {quoted(columns[role])}"
+        for role in BY_DEFAULT
+        if role in by_name and role in columns
     ]
-    unused = [name for name in names if name not in cases.used]
+    unused = [
+        name for name in names if name not in {one for own in columns.values() for one in own}
+    ]
     notes = [f"Used by name: {', '.join(used)}."] if used else []
     notes += [f"Not used: {quoted(unused, MAX_UNUSED)}."] if unused else []
     return [f"Note: {' '.join(notes)}"] if notes else []
@@ -104,7 +104,7 @@ def further_table(
         yield None
         return
     with opened(files, sep, decimal) as source:
-        yield source.as_written(words_of(cases) if isinstance(cases, Cases) else []).collect()
+        yield source.as_written(cases.key_columns if isinstance(cases, Cases) else []).collect()
 
 
 @contextmanager

@@ -18,8 +18,7 @@ from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
 from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.resolved import alike
+from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
@@ -59,8 +58,8 @@ def choose_with_tuning(
         )
     cases = cases.collect()
     # Thresholds that cost least need no clusters, those with a promise do.
-    like = cases if stakes.confidence is not None else replace(cases, cluster=None)
-    tuned = alike(like, tuning, find=("fold",)).collect()
+    optional = ("model", "fold", "case", *(("cluster",) if stakes.confidence is None else ()))
+    tuned = same_columns(cases, tuning, may_lack=optional).collect()
     for one in (cases, tuned):
         _refuse_folds(one)
     shared = shared_with_tuning(cases, tuned)
@@ -77,8 +76,9 @@ def choose_by_cost(
     given = compared(cases)
     own, model = given.cases, given.model
     check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
-    tuned, named = replace(tuned, fold=()), {model_column(tuned): model}
-    curves = curve(tuned).rename(named)
+    model_column(tuned)
+    tuned = replace(tuned, fold=())
+    curves = curve(tuned)
     own_curves = curve(own)
     models = own_curves[model].n_unique()
     if models < 2:
@@ -98,7 +98,7 @@ def choose_by_cost(
             f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
             hint="give their predictions, or leave these models out.",
         )
-    thresholds = stakes.thresholds(tuned).rename(named)
+    thresholds = stakes.thresholds(tuned)
     judged = _judged(own, model, thresholds, stakes, level)
     rated = judged.filter(KNOWN)
     evidence = _measured(own, rated, stakes)
@@ -107,7 +107,7 @@ def choose_by_cost(
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
-    several = [fold for fold in cases.fold if cases.table[fold].n_unique() > 1]
+    several = [fold for fold in cases.fold if cases.rows[fold].n_unique() > 1]
     if several:
         raise InvalidArgument(
             f"{quoted(several)} has several values: models of folds are fitted anew, and a "

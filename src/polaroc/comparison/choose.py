@@ -29,7 +29,7 @@ from polaroc.comparison.choice_measures import (
     one_prior,
 )
 from polaroc.comparison.compare import compare, of_table
-from polaroc.comparison.compared import Compared, compared, ranked_rows
+from polaroc.comparison.compared import Compared, compared, compared_cases, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name
@@ -55,13 +55,12 @@ from polaroc.measures.catalog import (
 )
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import refuse_roles, takes_cases
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.thresholds.named_rates import EXPECTED_COST
-from polaroc.typing import Table
+from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import Evidence, of_folds
 
 COLUMNS = (
@@ -71,9 +70,8 @@ COLUMNS = (
 
 
 @described_as(compare)
-@takes_cases(COMPARED_BY, or_measures=True)
 def choose(
-    cases: Cases[Any],
+    table: Any,
     measure: str | None = None,
     *,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
@@ -83,6 +81,8 @@ def choose(
     cost_fp: float = 1,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> Choice:
     """Which model to take over a range of priors, and how sure that is.
@@ -184,8 +184,9 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
-    check_score_prior(cases.score_prior)
+    check_score_prior(score_prior)
     over, estimate = _checked_priors(over)
     of_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
@@ -194,12 +195,10 @@ def choose(
     if measure is None:
         by_cost = any(value is not None for value in of_costs.values())
         measure = EXPECTED_COST if by_cost else "auprec"
-    _check_options(measure, of_costs, unless(OBSERVED, cases.score_prior))
+    _check_options(measure, of_costs, unless(OBSERVED, score_prior))
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
-    if isinstance(tuning, Cases):
-        refuse_roles(tuning, "choose", COMPARED_BY)
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return _choose_by_cost(cases, tuning, stakes, level)

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.checks import check_text
 from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.compared import Compared, compared
+from polaroc.comparison.compared import Compared, compared, compared_cases
 from polaroc.comparison.design import FoldValues, Plan, Target, balanced, check_folds
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
 from polaroc.comparison.letters import check_result_name, letter_frame
@@ -21,13 +21,11 @@ from polaroc.comparison.measure_rows import (
     refuse_places,
     rows_of,
 )
-from polaroc.comparison.result import ROWS, Comparison, pair_frame
+from polaroc.comparison.result import Comparison, pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import takes_cases
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior
@@ -35,15 +33,16 @@ from polaroc.uncertainty.adjusted import Adjusted, by_holm
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
 
-@takes_cases(COMPARED_BY, or_measures=True)
 def compare(
-    cases: Cases[Any],
+    table: Any,
     measure: str = "iauprec",
     *,
     prior: Prior | None = None,
     over: tuple[float, float] | Belief | None = None,
     target: Target | None = None,
     level: float = 0.95,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> Comparison:
     """Whether models differ on one measure, and which: over common folds, or on common cases.
@@ -137,6 +136,7 @@ def compare(
     [0.054]
     """
     check_text("measure", measure, "auprec")
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
     given = compared(cases)
     refuse_places(measure, over, prior if given.on_cases else None)
     target = _target(given, target)
@@ -146,9 +146,7 @@ def compare(
         at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
         models = fitted(given.cases, measure, at, over)
         result = of_fitted(models, plan, f"{measure}{at_prior}")
-        # With scores side by side each row is a case, and the column is not the caller's.
-        case = ROWS if cases.scores and cases.case is None else result.case
-        return replace(result, case=case, warnings=(*given.left_out, *result.warnings))
+        return replace(result, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio
     # The ratio may follow from the folds.
     plan = Plan(target, 0.0 if ratio is None else ratio, level)

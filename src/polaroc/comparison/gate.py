@@ -17,7 +17,7 @@ from polaroc.base.lazy import np
 from polaroc.base.rounding import number
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compare import compare
-from polaroc.comparison.compared import Compared, compared, two_models
+from polaroc.comparison.compared import Compared, compared, compared_cases, two_models
 from polaroc.comparison.fitted import Fitted, fitted, single_measure, too_few_cases
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_and_bias
@@ -26,9 +26,7 @@ from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
 from polaroc.measures.spec import Measure
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import takes_cases
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
@@ -75,9 +73,8 @@ SAME_DIFFERENCE = (
 
 
 @described_as(compare)
-@takes_cases(COMPARED_BY, or_measures=True)
 def gate(
-    cases: Cases[Any],
+    table: Any,
     *,
     champion: object,
     challenger: object,
@@ -86,6 +83,8 @@ def gate(
     prior: Prior | None = None,
     margin: float = 0.0,
     level: float = 0.95,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> GateResult:
     """Whether a challenger is worse than the champion by more than a margin.
@@ -173,6 +172,7 @@ def gate(
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
     measure = _measure_asked(measure, over, prior, has_scores=has_scores)

@@ -12,8 +12,8 @@ from polaroc.base.private_columns import private
 from polaroc.base.tables import as_polars
 from polaroc.curves.segments import COUNTS
 from polaroc.errors import InvalidTable, quoted
+from polaroc.predictions.cases import first_keys
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import first_keys
 from polaroc.typing import _P, FrameStep, LazyStep, Quantity, Table
 
 # Sums of weights, and rates, are rounded, to fewer digits in Float32.

@@ -27,18 +27,17 @@ from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
     errors_named,
+    in_use,
     refuse_other_keys,
-    with_roles_of,
 )
 from polaroc.errors import Hint, InvalidPredictions, check_choice
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import with_note
-from polaroc.predictions.roles import OF_COUNTS, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.probability.score_test import miscalibration_note
-from polaroc.typing import Paths, Table
+from polaroc.typing import Table
 
 Method: TypeAlias = Literal["em", "confusion"]
 ESTIMATORS = {"em": em_prior, "confusion": adjusted_count}
@@ -49,16 +48,15 @@ COLUMNS = {
 }  # fmt: skip
 
 
-# The prior that posteriors stand for is that of the reference: no `score_prior` is honoured.
-@frame_of_cases(OF_COUNTS, no_bearing=["case", "test_train_ratio"])
+@frame_of_cases
 def estimate_prior(
-    reference: Cases[Any],
-    deployed: Table | Paths | Cases[Any],
+    reference: Any,
+    deployed: Table | Cases[Any],
     *,
     method: Method = "em",
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame:
+) -> Any:
     """The share of positives among scores in use, which have no labels, per key.
 
     The assumption is prior shift: within positives, and within negatives, scores
@@ -146,9 +144,12 @@ def estimate_prior(
     """
     check_choice("method", method, tuple(ESTIMATORS))
     check_share("level", level)
+    refuses = {"function": "estimate_prior", "refuses": ("weight", "cluster")}
     with errors_named(REFERENCE):
-        labelled = read(reference, collected=True)
-    used = with_roles_of(reference, deployed, DEPLOYED, estimate_prior)
+        known_cases = as_cases(reference, columns, **refuses)
+        labelled = read(known_cases, collected=True)
+    with errors_named(DEPLOYED):
+        used = in_use(known_cases, deployed, **refuses)
     with errors_named(DEPLOYED):
         unlabelled = read(used, collected=True)
         check_keys(unlabelled.keys, also=list(COLUMNS))
@@ -162,9 +163,10 @@ def estimate_prior(
     records = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
     estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: pl.Int64})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal").lazy()
-    for doubt in dependent_rows(reference, used):
+    for doubt in dependent_rows(known_cases, used):
         result = with_note(result, doubt, pl.col("lower").is_not_null())
-    return with_level(result, level).sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
+    ordered = with_level(result, level).sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
+    return known_cases.like(ordered)
 
 
 @dataclass(frozen=True)

@@ -36,13 +36,13 @@ def dropped_rows(known: Predictions, used: Predictions) -> list[str]:
     ]
 
 
-def reference_days(rows: pl.DataFrame, time: str) -> list[str]:
+def reference_days(rows: pl.DataFrame, time: str, name: str) -> list[str]:
     """Warnings of days of the reference that are moments, or too few to tell how they differ."""
     count = rows[time].n_unique()
     if count >= MIN_DAYS:
-        return moments({(): rows}, time)
+        return moments({(): rows.rename({time: name})}, name)
     return [
-        f"The reference has {count} values of {time!r}. So few do not tell how much days differ, "
+        f"The reference has {count} values of {name!r}. So few do not tell how much days differ, "
         f"and limits are very wide. Give {MIN_DAYS} days or more."
     ]
 

@@ -44,34 +44,31 @@ from polaroc.deployment.tables import (
     counts_of,
     errors_named,
     for_key,
+    in_use,
     read_with_time,
     references_of,
     refuse_other_keys,
     rows_by_key,
     widest_range,
-    with_roles_of,
 )
-from polaroc.errors import InvalidArgument
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.resolved import overridden
-from polaroc.predictions.roles import OF_COUNTS, Columns
+from polaroc.errors import InvalidArgument, quoted
+from polaroc.predictions.cases import Cases, as_cases, same_columns
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, each_counted
-from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.thresholds.promises import names_of_models
-from polaroc.typing import Paths, Table
+from polaroc.typing import Table
 
 QUANTITIES = (
     "prior", "precision", "posfrac", "cost", *TOLD
 )  # fmt: skip
 
 
-@takes_cases([*OF_COUNTS, "cluster"], no_bearing=["case", "score_prior", "test_train_ratio"])
 def monitor(
-    reference: Cases[Any],
-    deployed: Table | Paths | Cases[Any],
+    reference: Table | Cases[Any],
+    deployed: Table | Cases[Any],
     *,
     points: Table | Numbers,
     time: str,
@@ -80,7 +77,7 @@ def monitor(
     cost_fn: float = 1,
     cost_fp: float = 1,
     level: float = 0.95,
-    labelled: Table | Paths | Cases[Any] | None = None,
+    labelled: Table | Cases[Any] | None = None,
     state: Table | None = None,
     **columns: Unpack[Columns],
 ) -> Monitor:
@@ -208,21 +205,22 @@ def monitor(
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     terms = Terms(None if over is None else range_of(over), cost_fn, cost_fp)
-    if isinstance(deployed, Cases):
-        with errors_named(DEPLOYED):
-            deployed = overridden(deployed, columns)
     time = column_name(time, "time")
-    batch, reference = reference.cluster, replace(reference, cluster=None)
-    of_use = with_roles_of(reference, deployed, DEPLOYED, monitor)
-    if of_use.cluster not in (None, time):
+    with errors_named(REFERENCE):
+        known_cases = as_cases(reference, columns, function="monitor", refuses=["weight"])
+    with errors_named(DEPLOYED):
+        of_use = in_use(known_cases, deployed, keep=[time], function="monitor", refuses=["weight"])
+    if of_use.cluster is not None and of_use.names["cluster"] != [time]:
         raise InvalidArgument(
-            f"deployed: cluster is {of_use.cluster!r} and time is {time!r}: no limits allow for "
-            "both.",
+            f"deployed: cluster is {quoted(of_use.names['cluster'])} and time is {time!r}: no "
+            "limits allow for both.",
             hint="in use, rows of a cluster have to be of one time: leave cluster out.",
         )
     of_use = replace(of_use, cluster=None)
     # Batches may be anything, such as hospitals; days are cut as those in use are.
-    known = read_with_time(reference, REFERENCE, batch, every if batch == time else None)
+    batch, batch_name = known_cases.cluster, known_cases.names.get("cluster", [""])[0]
+    known_cases = replace(known_cases, cluster=None)
+    known = read_with_time(known_cases, REFERENCE, batch, every if batch_name == time else None)
     used = read_with_time(of_use, DEPLOYED, time, every)
     with errors_named(DEPLOYED):
         check_keys(used.keys, also=[*RESULT, *STATE])
@@ -233,8 +231,8 @@ def monitor(
     schema = used.rows.collect_schema()
     labels = None
     if labelled is not None:
-        like = replace(of_use, truth=reference.truth, positive=reference.positive)
-        of_labels = with_roles_of(like, labelled, LABELLED, monitor)
+        with errors_named(LABELLED):
+            of_labels = same_columns(known_cases, labelled, without=["cluster"], keep=[time])
         labels = _labels(of_labels, time, every, keys, schema[time])
     histories = read_histories(state, keys, time, references, schema[time], terms)
     rows = rows_by_key(used, keys, references)
@@ -245,7 +243,7 @@ def monitor(
     types = {key: schema[key] for key in (*keys, time)}
     samples = {} if labels is None else samples_of(labels, keys, references, histories)
     why = {key: why_not_random(own, for_key(keys, key)) for key, own in samples.items()}
-    _say_alarms(assessed, histories, keys, names_of_models(reference), terms)
+    _say_alarms(assessed, histories, keys, names_of_models(known_cases), terms)
     for key, own in samples.items():
         for one in own:
             found = dict.fromkeys(TOLD, UNKNOWN)
@@ -256,14 +254,14 @@ def monitor(
     told = {key: own for key, own in samples.items() if why[key] is None}
     table = _table(histories, types)
     # In use a patient may come on several days.
-    doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, time)))
+    doubts = dependent_rows(known_cases, replace(of_use, by=(*of_use.by, time)))
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
         *other_range(chosen_for, terms.over),
         *dropped_rows(known, used),
         *(f"{note}." for note in doubts),
         *moments(rows, time),
-        *(reference_days(known.cases.collect(), batch) if batch is not None else []),
+        *([] if batch is None else reference_days(known.cases.collect(), batch, batch_name)),
         *(one for one in why.values() if one is not None),
         *([SAME_DAYS] if batch is None and table["alarm"].count() else []),
     ]

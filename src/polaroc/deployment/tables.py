@@ -20,16 +20,13 @@ from polaroc.base.columns import (
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.base.tables import as_polars
 from polaroc.deployment.calendar import cut, dates_of, no_time
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import check_columns, require_roles
-from polaroc.predictions.resolved import alike, opened
-from polaroc.predictions.roles import NEEDED
+from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.predictions.takes_cases import refuse_roles
 from polaroc.thresholds.fixed import (
     Numbers,
     are_numbers,
@@ -37,7 +34,7 @@ from polaroc.thresholds.fixed import (
     refuse_unknown_models,
     threshold_table,
 )
-from polaroc.typing import Array, Paths, Table
+from polaroc.typing import Array, Table
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -58,25 +55,24 @@ def errors_named(table: str) -> Iterator[None]:
         raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
 
 
-def with_roles_of(
-    cases: Cases[Any], other: Table | Paths | Cases[Any], table: str, function: Any
+def in_use(
+    cases: Cases[Any], deployed: Any, keep: Sequence[str] = (), **refuses: Any
 ) -> Cases[Any]:
-    """A further table of a function of cases: with roles of its own, or else with the same.
-
-    Scores in use have no truth.
-    """
-    bearings: dict[str, str] = function.bearings
-    if table == DEPLOYED:
-        cases = replace(cases, truth=None, positive=None)
-    with errors_named(table):
-        # The cases tell whether rows are independent.
-        unused = [role for role in cases.said if bearings.get(role) != "used" and role != "case"]
-        found = alike(cases, other, but=unused)
-        found = replace(found, table=opened(found.table))
-        names = found.table.lazy().collect_schema().names()
-        refuse_roles(found, function.__name__, [*bearings])
-        require_roles(found.said, ["score"] if table == DEPLOYED else NEEDED, names)
-    return replace(found, truth=None, positive=None) if table == DEPLOYED else found
+    """The scores in use, which have no labels: with columns of their own, or else the same."""
+    columns, table = {"truth": None, "positive": None}, deployed
+    if isinstance(deployed, Cases):
+        table, columns = deployed.source, {**deployed.columns, **columns}
+    else:
+        table = as_polars(deployed)
+        present = {*table.lazy().collect_schema().names()}
+        given = {
+            role: value
+            for role, value in cases.columns.items()
+            if role not in ("cluster", "truth", "positive", "model", "fold", "case")
+            or (value in present and role not in ("cluster", "truth", "positive"))
+        }
+        columns = given | columns
+    return as_cases(table, columns, needs=["score"], keep=keep, **refuses)
 
 
 def read_with_time(
@@ -89,18 +85,16 @@ def read_with_time(
     with errors_named(table):
         if time is None:
             return read(cases, collected=True)
-        schema = cases.table.lazy().collect_schema()
-        check_columns(schema, [time])
-        if time in cases.keys:
+        if time in [name for role in ("by", "model", "fold") for name in cases.names.get(role, ())]:
             raise InvalidArgument(
                 f"the time {time!r} is among by, model and fold, too.",
                 hint="leave it out there, with fold=None if it is the fold by default.",
             )
-        if every is not None or schema[time] == pl.String:
-            rows = cases.table.lazy().select(list(dict.fromkeys([*cases.used, time]))).collect()
-            times = cut(dates_of(rows[time]), every)
-            cases = replace(cases, table=rows.with_columns(times))
-        rows = read(cases, also=[time], collected=True)
+        held = cases.collect()
+        if every is not None or held.rows.schema[time] == pl.String:
+            times = cut(dates_of(held.rows[time]), every)
+            held = replace(held, rows=held.rows.with_columns(times))
+        rows = read(held, also=[time])
     check_times(rows, time, table)
     return rows
 

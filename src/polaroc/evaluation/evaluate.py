@@ -15,24 +15,19 @@ from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.functions import auprec
 from polaroc.measures.table import tidy_schema
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.table import unaudited
-from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
-from polaroc.typing import Interpolation, Priors
+from polaroc.typing import Interpolation, Prior, Priors
 
 
 @described_as(auprec)
-@frame_of_cases(
-    [*COUNTED_BY, "cluster", "score_prior"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
-    reads=True,
-)
+@frame_of_cases
 def evaluate(
-    cases: Cases[Any],
+    table: Any,
     *,
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
@@ -40,15 +35,17 @@ def evaluate(
     intervals: bool = False,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
+    score_prior: Prior = "observed",
     memory: Memory | None = None,
     progress: Progress | bool | None = None,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame:
+) -> Any:
     """Every measure of every key, in one pass over the predictions.
 
     Parameters
     ----------
-    **columns
+    table
+        Predictions, one row per case: any table that `cases` takes, or its result.
     priors
         Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
         key's own, which has no row of its own if it is, up to rounding, one of the others.
@@ -75,6 +72,9 @@ def evaluate(
         "brier_skill" at each prior, and the mean of each of the first four over the
         range or belief as "brier_range" and so on: scores are re-weighted from `score_prior`
         to the prior that they are taken at.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or
+        ``"observed"``, each key's own.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
         ``"auto"`` for 60 % of what is available. Rows of files and of a lazy frame are read
@@ -87,6 +87,8 @@ def evaluate(
     progress
         ``True`` for a progress bar, or a function that is called after each range on disk with the
         number of rows done and of all rows.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -163,18 +165,19 @@ def evaluate(
     >>> measures.select("model", "estimate").rows()
     [('forest', 0.75), ('tree', 0.5)]
     """
+    cases = as_cases(table, columns)
     estimates = priors.lazy().collect() if is_estimate(priors) else None
     grid = priors if estimates is None else priors_and_ends(estimates)
     request = Request(
         priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=cases.score_prior, memory=memory, progress=progress,
+        measures=measures, score_prior=score_prior, memory=memory, progress=progress,
     )  # fmt: skip
     if estimates is not None and intervals:
         check_level(estimates, level)
     made = partial(_measured, cases, request, estimates)
-    if isinstance(cases.table, pl.DataFrame):
-        return made().lazy()
-    kinds = unaudited(cases, once=True).predictions
+    if isinstance(cases.rows, pl.DataFrame):
+        return made()
+    kinds = read(cases, once=True)
     schema = tidy_schema(
         {name: kinds.rows.collect_schema()[name] for name in kinds.keys},
         request.selected.measures, weighted=kinds.weighted, limits=intervals,

@@ -41,7 +41,7 @@ def _run(cases: Cases[Any], request: Request) -> Result:
     """The result, with rows at observed priors that are also among the given ones."""
     if not request.intervals:
         totals = curve_totals(cases, request)
-        if not isinstance(cases.table, pl.DataFrame):
+        if not isinstance(cases.rows, pl.DataFrame):
             check_folds(cases, totals.wide)
         return _result(totals, request)
     held = cases.collect()

@@ -9,8 +9,8 @@ import polars as pl
 from polaroc.base.columns import check_keys, within
 from polaroc.base.private_columns import COUNT, DIFFERS, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
-from polaroc.predictions.cases import Cases, check_folds
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.cases import Cases, as_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import (
     SCORE,
     error_counts,
@@ -18,8 +18,8 @@ from polaroc.predictions.row_checks import (
     label_extremes,
     label_note,
 )
-from polaroc.predictions.table import one_class_note, unaudited
-from polaroc.predictions.takes_cases import takes_cases
+from polaroc.predictions.table import one_class_note, read
+from polaroc.typing import Table
 
 # Columns of `check` beside the totals.
 REPORT = ("rows", "missing", "scores", "lowest", "highest")
@@ -30,20 +30,16 @@ TIMES, ERRORS, PART = 2, 4, 0.1
 SAME = 1e-9
 
 
-@takes_cases(
-    ["truth", "score", "positive", "model", "fold", "case", "count", "weight", "by"],
-    no_bearing=["nulls", "cluster", "score_prior", "test_train_ratio"],
-)
-def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
+def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     """Audit a prediction table in one pass: what each key holds and lacks.
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: the result of `cases`, or any table that it takes; a
-        lazy one is read once. If there are cases, `note` says where one is in a key twice, or
-        has another truth in another row.
+    table
+        Predictions, one row per case: any table that `cases` takes, or its result. If there are
+        cases, `note` says where one is in a key twice, or has another truth in another row.
     **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -73,17 +69,19 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     >>> report.select("rows", "positives", "negatives", "scores").row(0)
     (20, 10, 10, 20)
     """
-    case = [] if cases.case is None else [cases.case]
-    unread = unaudited(replace(cases, nulls="drop"), also=case)
-    predictions = unread.predictions
-    check_keys(predictions.keys, also=REPORT)
-    rows, keys, named = predictions.rows, predictions.keys, None
-    if case:
-        *keys, named = keys
+    if isinstance(table, Cases) and not columns:
+        declared = replace(table, nulls="drop")
+    else:
+        declared = as_cases(table, {**columns, "nulls": "drop"}, validate=False)
+    cases = declared.collect()
+    case = cases.case
+    predictions = read(cases, also=[] if case is None else [case])
+    check_keys(cases.keys, also=REPORT)
+    rows, keys = predictions.rows, cases.keys
+    if case is not None:
         truths = pl.col(TRUTH)
-        rows = rows.with_columns((truths.min() != truths.max()).over(named).alias(DIFFERS))
-    # What is left once wrong values are refused.
-    errors = predictions.validated.possible_errors
+        rows = rows.with_columns((truths.min() != truths.max()).over(case).alias(DIFFERS))
+    errors = predictions.possible_errors
     is_usable = pl.col(ROW_ERROR).is_null()
     values = [TRUTH, SCORE, *([WEIGHT] if predictions.weighted else [])]
     # A row without a count is one.
@@ -103,7 +101,7 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
             score_column.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
             score_column.min().alias("lowest"),
             score_column.max().alias("highest"),
-            _case_note(named),
+            _case_note(case),
             *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if predictions.weighted else True)),
             *error_counts(errors),
         )
@@ -118,17 +116,15 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
         "note",
         balance_note(keys),
     )
-    found = unread.collected_with(
+    return (
         report.select(
             *keys, "rows", "missing", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
             "scores", "lowest", "highest", note,
         )
         .sort(keys or ["rows"], nulls_last=True)
+        .collect()
     )  # fmt: skip
-    if not isinstance(cases.table, pl.DataFrame):
-        check_folds(cases, found)
-    return found
 
 
 def _case_note(case: str | None) -> pl.Expr:

@@ -1,24 +1,71 @@
-"""A table of predictions and what its columns mean, as functions take it."""
+"""The door: a table of predictions in canonical columns."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from itertools import combinations
+from typing import (
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+    overload,
+)
 
 import polars as pl
 
-from polaroc.base.columns import free_name
-from polaroc.base.private_columns import ROW_ERROR, TRUTH
-from polaroc.errors import InvalidPredictions, quoted, warn
-from polaroc.predictions.engines import engine_of
-from polaroc.predictions.roles import COLUMN_ROLES, ROLES
-from polaroc.predictions.row_checks import truth_column
-from polaroc.typing import Held, Label, Nulls, Prior, Score
+from polaroc.base.columns import (
+    OF_THRESHOLDS,
+    RENAME,
+    RESERVED,
+    column_name,
+    column_names,
+    engine_for,
+)
+from polaroc.base.private_columns import LABEL, PRIVATE, TRUTH, private
+from polaroc.base.tables import as_polars
+from polaroc.base.text import is_missing_text, listed_rows
+from polaroc.errors import (
+    Hint,
+    InvalidArgument,
+    InvalidPredictions,
+    NotSupported,
+    check_choice,
+    quoted,
+    warn,
+)
+from polaroc.predictions.columns import BY_DEFAULT, CANONICAL, KEYWORDS, NEEDED, ROLES, Columns
+from polaroc.predictions.row_checks import (
+    DROP_ROWS,
+    NULL_TRUTH,
+    ROW_ERROR_HINTS,
+    ROW_ERRORS,
+    UNKNOWN_LABEL,
+    WRONG,
+    check_labels,
+    column_in_words,
+    first_labels,
+    read_labels,
+    score_column,
+    truth_column,
+    weight_column,
+)
+from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
-# Roles that may have several columns.
-SEVERAL = ("fold", "by")
+WRITE_NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field or NA."
+DECIMAL_COMMA = Hint(
+    "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True).",
+    command_line="is that a decimal comma? Of a text file give --decimal ,.",
+)
+# Labels up to which the truth may be one of several classes.
+MAX_CLASSES = 50
 # Values by which a column divides the data, such as "train" and "test_set", and not into folds.
 PART = re.compile(
     r"(train|test|val|valid|dev|holdout|hold[-_ ]out|tune|training|testing|tuning|validation)"
@@ -27,56 +74,92 @@ PART = re.compile(
 )
 # Roles that are counted in what is printed of a table in memory.
 COUNTED = ("model", "fold", "case", "cluster", "by")
+# The order in which roles are printed.
+ORDER = ("truth", "score", "model", "fold", "case", "cluster", "weight", "count", "by")
+# Columns that tell a table of measures.
+MEASURED = ("measure", "estimate")
+# What to do where a role is not supported.
+INSTEAD = {
+    "by": "take the rows of each value on their own.",
+    "cluster": "take one row of each cluster, or leave it out: results are then too sure.",
+    "weight": "a column that counts equal rows is a count.",
+}
+
+
+class FrameOfCases(Protocol[_P]):
+    """A function of predictions: of a LazyFrame it returns one, of any other table a DataFrame."""
+
+    @overload
+    def __call__(
+        self, table: "pl.LazyFrame | Cases[pl.LazyFrame]", /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> pl.LazyFrame: ...
+
+    @overload
+    def __call__(
+        self, table: "EagerTable | Cases[pl.DataFrame]", /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> pl.DataFrame: ...
+
+
+def frame_of_cases(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
+    """Tell type checkers which kind of frame a function returns; it stays as it is."""
+    return cast(FrameOfCases[_P], function)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cases(Generic[Held]):
-    """A table of predictions and the roles of its columns, as `cases` returns it.
+    """Predictions in canonical columns, as `cases` returns them.
 
     Attributes
     ----------
-    table
-        The table, untouched: a Polars frame, or that of a warehouse.
-    truth, score, positive, nulls, model, fold, case, cluster, count, weight, by, \
-score_prior, test_train_ratio
-        The roles and facts, as in `cases`; those that may be several columns are tuples.
-    found, absent
-        The roles that have the column of their name by default, and those that are None.
+    rows
+        One row per prediction: the columns of `by` under their own names; `model`, `fold`, `case`
+        and `cluster`, where there are such columns; `truth` Boolean; `score` Float64; `weight` or
+        `count` Float64. Where rows cannot be ranked and did not raise, `error` UInt8 says why.
+    truth, score, model, case, cluster, weight, count
+        The name of the canonical column, or None where there is none.
+    fold, by
+        The names of the columns, if any.
+    nulls
+        Whether rows with missing values raise or are dropped.
+    source, columns
+        The table and the keywords that the cases were made of.
 
     Examples
     --------
     >>> import polaroc as pr
-    >>> table = pr.cases(pr.datasets.twenty_scores(), truth="truth", score="score")
-    >>> print(table)
+    >>> found = pr.cases(pr.datasets.twenty_scores())
+    >>> print(found)
     20 rows, 10 positives
-    truth  'truth'
-    score  'score'
-    >>> table.pipe(pr.evaluate, measures="auc")["estimate"].item()
+    truth  'truth' (by default)
+    score  'score' (by default)
+    case   'case' (by default): 20
+    >>> found.pipe(pr.evaluate, measures="auc")["estimate"].item()
     0.68
     """
 
-    table: Held
+    rows: Held
     _: KW_ONLY
     truth: str | None = None
-    score: Score | None = None
-    positive: Label | Sequence[Label] | None = None
-    nulls: Nulls = "raise"
+    score: str | None = None
     model: str | None = None
     fold: tuple[str, ...] = ()
     case: str | None = None
     cluster: str | None = None
-    count: str | None = None
     weight: str | None = None
+    count: str | None = None
     by: tuple[str, ...] = ()
+    nulls: Nulls = "raise"
+    source: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    # Facts beside the columns, which a function of cases may be given.
     score_prior: Prior = "observed"
     test_train_ratio: float | None = None
-    found: frozenset[str] = field(default=frozenset())
-    absent: frozenset[str] = field(default=frozenset())
-
-    @property
-    def scores(self) -> list[str]:
-        """The columns of scores of a wide table, one per model; none where one column has all."""
-        return [] if self.score is None or isinstance(self.score, str) else [*self.score]
+    # The user's columns of each role, and the type of the scores as given.
+    names: Mapping[str, list[str]] = field(default_factory=dict)
+    score_type: pl.DataType = field(default_factory=pl.Float64)
+    # The errors that rows may have, and whether those that raise were ruled out.
+    errors: tuple[int, ...] = ()
+    is_valid: bool = False
 
     @property
     def in_clusters(self) -> bool:
@@ -84,52 +167,39 @@ score_prior, test_train_ratio
         return self.cluster is not None or self.weight is not None
 
     @property
-    def counted_by(self) -> tuple[str, str] | None:
-        """The role by which rows count more or less than once, and its column, if any."""
-        if self.count is not None:
-            return "count", self.count
-        return None if self.weight is None else ("weight", self.weight)
+    def counted_by(self) -> str | None:
+        """The column by which rows count more or less than once, if any."""
+        return self.count or self.weight
 
     @property
     def keys(self) -> list[str]:
-        """The columns that tell answers apart, in order; that of a wide table's models left out."""
-        # Two roles may share a column, which is then one key.
-        model = [] if self.model is None else [self.model]
-        return list(dict.fromkeys([*self.by, *model, *self.fold]))
+        """The columns that tell answers apart, in order."""
+        return [*self.by, *([] if self.model is None else [self.model]), *self.fold]
 
     @property
-    def said(self) -> dict[str, Any]:
-        """The roles and facts that are not as they are by default."""
-        defaults = {name: one.default for name, one in type(self).__dataclass_fields__.items()}
-        roles = {name: getattr(self, name) for name in ROLES}
-        # What was read from a file equals a word of ours, and arrays of labels equal nothing.
-        return {
-            name: value
-            for name, value in roles.items()
-            if not (value is defaults[name] or (isinstance(value, str) and value == defaults[name]))
-        }
+    def key_columns(self) -> list[str]:
+        """The user's columns whose values tell rows apart."""
+        return [name for role in COUNTED for name in self.names.get(role, ())]
 
-    @property
-    def columns(self) -> dict[str, list[str]]:
-        """The columns of each role that has any."""
-        return {name: columns_of(self.said[name]) for name in COLUMN_ROLES if name in self.said}
+    def without(self, role: str) -> bool:
+        """Whether it was said that there is no column of a role."""
+        return role in self.columns and self.columns[role] is None
 
-    @property
-    def used(self) -> list[str]:
-        """The names of the columns that have a role."""
-        return [name for columns in self.columns.values() for name in columns]
+    def is_default(self, role: str) -> bool:
+        """Whether the column of a role was not named, and has it by its name."""
+        return role in self.names and role not in self.columns
 
     def collect(self) -> "Cases[pl.DataFrame]":
-        """The same of a table in memory; of predictions elsewhere the columns in use are read."""
-        table: Any = self.table
-        engine = engine_of(table)
-        if self.truth is not None and not isinstance(table, pl.DataFrame):
-            names = table.collect_schema().names() if engine is None else table.columns
-            table = table.select([name for name in names if name in self.used])
-        rows = table.lazy().collect() if engine is None else engine.collected(table)
-        if rows is not table:
-            check_folds(self, rows)
-        return replace(cast(Any, self), table=rows)
+        """The same in memory; raise for rows that cannot be ranked."""
+        if isinstance(self.rows, pl.DataFrame) and self.is_valid:
+            return cast(Any, self)
+        return _validated(replace(cast(Any, self), rows=cast(Any, self.rows).lazy().collect()))
+
+    def like(self, result: pl.LazyFrame | pl.DataFrame) -> Any:
+        """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
+        if isinstance(self.rows, pl.LazyFrame) or isinstance(result, pl.DataFrame):
+            return result
+        return result.collect(engine=engine_for(self.rows))
 
     def pipe(
         self, function: Callable[Concatenate["Cases[Held]", _P], _R], /,
@@ -142,83 +212,480 @@ score_prior, test_train_ratio
         return "\n".join(_lines(self))
 
 
+@overload
+def cases(
+    table: pl.LazyFrame | Cases[pl.LazyFrame], **columns: Unpack[Columns]
+) -> Cases[pl.LazyFrame]: ...
+
+
+@overload
+def cases(
+    table: EagerTable | Cases[pl.DataFrame], **columns: Unpack[Columns]
+) -> Cases[pl.DataFrame]: ...
+
+
+def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
+    """Say what the columns of a table of predictions mean, once for all functions.
+
+    Every function that takes predictions takes a table with these keywords, or the result.
+
+    Parameters
+    ----------
+    table
+        Predictions, one row per case (and model and fold): a Polars frame; a table of pandas,
+        PyArrow, DuckDB or another library with Arrow streams; a mapping of column names to arrays;
+        or cases, of which the columns that are named change. Files are read with `polars.scan_csv`
+        and the like.
+    truth
+        Labels: Boolean, 0/1, or any when `positive` names the positive one(s). By default the
+        column "truth".
+    score
+        Numeric; higher means more likely positive; ±inf is allowed. By default the column "score".
+        A list of columns has the scores of as many models, each named as its column; each row is
+        then a case.
+    model
+        The model that gave the score: one answer for each. By default the column "model", if there
+        is one; None: the rows are of one model.
+    fold
+        The fold of a resampling, whose models were fitted anew: one answer for each. Several
+        columns, such as repeat and fold, are joined into one. By default the column "fold", if
+        there is one; None: there are none.
+    case
+        The case: rows of different models with the same value are the same case. By default the
+        column "case", if there is one; None: there is none.
+    cluster
+        Rows with the same value are not independent: patient, customer, day.
+    weight
+        Sampling weights, finite and ≥ 0: how many cases of the population a row stands for. A row
+        of weight k is one observation.
+    count
+        The number of equal cases that a row stands for, a whole number ≥ 0.
+    by
+        Further columns whose combinations of values have answers of their own.
+    positive
+        The label(s) that count as positive, needed unless the labels are 0 and 1, or false and
+        true. Texts such as "NA" or "" are missing truths unless they are named here.
+    nulls
+        ``"raise"``: null or NaN scores and null truths, counts or weights are an error.
+        ``"drop"``: such rows are left out, and results say how many.
+
+    Returns
+    -------
+    Cases
+        The predictions in canonical columns, whose names results have: `by`, `model`, `fold`.
+        Printed, it shows what each column means, which are used by default, and which are not used.
+
+    Raises
+    ------
+    InvalidArgument
+        For columns that are not there, that have two roles which exclude each other, or that have
+        the name of a column of results.
+    InvalidPredictions
+        For scores that are not numbers; of a table in memory for missing values and unclear labels,
+        with their number and the first keys that have them. Rows of a lazy frame are checked by the
+        functions that read them.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> print(pr.cases(pr.datasets.sonar_predictions()))
+    5,040 rows, 2,640 positives
+    truth  'truth' (by default)
+    score  'score' (by default)
+    model  'model' (by default): 4
+    fold   'fold' (by default): 30
+    case   'case' (by default): 208
+    """
+    return as_cases(table, columns, needs=())
+
+
+def as_cases(
+    table: Any,
+    columns: Mapping[str, Any],
+    *,
+    needs: Collection[str] = NEEDED,
+    function: str = "",
+    refuses: Collection[str] = (),
+    keep: Sequence[str] = (),
+    validate: bool = True,
+) -> Cases[Any]:
+    """The cases of a table, for a `function` that `needs` some roles and does not support others.
+
+    Further columns to `keep` stay under their own names. Without `validate` rows in memory that
+    cannot be ranked do not raise.
+    """
+    if isinstance(table, Cases) and not columns and not keep and validate:
+        found = table
+    else:
+        if isinstance(table, Cases):
+            table, columns = table.source, {**table.columns, **columns}
+        found = _declared(as_polars(table), columns, keep)
+        if validate and isinstance(found.rows, pl.DataFrame):
+            found = _validated(found)
+    for role in refuses:
+        if role in found.columns and found.columns[role] not in (None, (), []):
+            raise NotSupported(
+                f"{function} does not support {role}.", hint=INSTEAD.get(role, "leave it out.")
+            )
+    require(found.names, found.source.lazy().collect_schema(), needs)
+    return found
+
+
+def cases_or_measures(table: Any, columns: Mapping[str, Any]) -> Cases[Any]:
+    """The cases of a table; or measures, which have neither truth nor score, and their models."""
+    if isinstance(table, Cases):
+        is_measured = table.truth is None and table.score is None
+        return table if is_measured else as_cases(table, columns)
+    frame = as_polars(table)
+    present = {*frame.lazy().collect_schema().names()}
+    if {"truth", "score"} & {*columns} or not present >= {*MEASURED}:
+        return as_cases(frame, columns)
+    if columns:
+        raise InvalidArgument(
+            f"the table holds measures, to which {quoted([*columns])} does not apply.",
+            hint="leave it out: models and folds have the columns 'model' and 'fold'.",
+        )
+    model, fold = ("model" if "model" in present else None), ("fold",) * ("fold" in present)
+    return Cases(frame, model=model, fold=fold, source=frame)
+
+
+def same_columns(
+    cases: Cases[Any],
+    other: Any,
+    *,
+    without: Collection[str] = (),
+    may_lack: Collection[str] = ("model", "fold", "case"),
+    needs: Collection[str] = NEEDED,
+    keep: Sequence[str] = (),
+) -> Cases[Any]:
+    """A further table of a function of cases: with columns of its own, or else the same.
+
+    Roles in `without` are not taken over, nor those that it `may_lack` where it has no such column.
+    """
+    if isinstance(other, Cases) and not keep:
+        require(other.names, other.source.lazy().collect_schema(), needs)
+        return other
+    if isinstance(other, Cases):
+        return as_cases(other, {}, needs=needs, keep=keep)
+    table = as_polars(other)
+    present = {*table.lazy().collect_schema().names()}
+    columns = {
+        role: value
+        for role, value in cases.columns.items()
+        if role not in without and (role not in may_lack or present.issuperset(_listed(value)))
+    }
+    return as_cases(table, columns, needs=needs, keep=keep)
+
+
+def require(names: Collection[str], present: Collection[str], needs: Collection[str] = ()) -> None:
+    """Raise where a role that is needed has no column; without `needs` one of truth and score."""
+    lacking = [role for role in needs or NEEDED if role not in names]
+    if not lacking or (not needs and len(lacking) < len(NEEDED)):
+        return
+    if {"threshold", "tp", "fp"} <= {*present}:
+        raise InvalidArgument(
+            f"{lacking[0]} is not given, and the table is a curve.",
+            hint="give the predictions, with truth and score, or the curve without other columns.",
+        )
+    raise InvalidArgument(
+        f"{lacking[0]} is not given, and there is no column {lacking[0]!r}; the table has "
+        f"{quoted([*present]) or 'no columns'}.",
+        hint=f"name its column, {lacking[0]}=.",
+    )
+
+
+def _declared(
+    table: pl.DataFrame | pl.LazyFrame, columns: Mapping[str, Any], keep: Sequence[str]
+) -> Cases[Any]:
+    """Cases whose rows are not checked: `error` says which cannot be ranked, and why."""
+    schema = table.lazy().collect_schema()
+    names = named_columns(columns, schema, keep)
+    nulls, positive = columns.get("nulls", "raise"), columns.get("positive")
+    check_choice("nulls", nulls, get_args(Nulls))
+    by, scores = names.pop("by", []), names.get("score", [])
+    chosen = [*map(pl.col, [*by, *keep])]
+    for role in ("model", "case", "cluster"):
+        if role in names:
+            column = pl.col(names[role][0])
+            if role == "cluster" and schema[names[role][0]].is_float():
+                # A NaN is as missing as a null: its rows have no more in common.
+                column = column.fill_nan(None)
+            chosen.append(column.alias(role))
+    if "fold" in names:
+        chosen.append(_joined(names["fold"], schema).alias("fold"))
+    raw = {role: names[role][0] for role in ("truth", "weight", "count") if role in names}
+    chosen += [pl.col(name).alias(role) for role, name in raw.items()]
+    if len(scores) > 1:
+        rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
+        names = {"model": ["model"], "case": ["case"]} | names
+    else:
+        rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
+    kinds = rows.collect_schema()
+    values: dict[str, pl.Expr] = {}
+    problems: list[tuple[int, pl.Expr]] = []
+    if scores:
+        if kinds["score"] == pl.String:
+            _refuse_words(rows.lazy(), column_in_words("score", scores))
+        values["score"], found = score_column(pl.col("score"), kinds["score"], scores)
+        problems += found
+    if "truth" in names:
+        values["truth"], found = truth_column(
+            pl.col("truth"), kinds["truth"], names["truth"][0], positive
+        )
+        problems += found
+    for role in ("weight", "count"):
+        if role in names:
+            values[role], found = weight_column(pl.col(role), kinds[role], names[role][0], role)
+            problems += found
+    error = pl.coalesce(
+        pl.lit(None, pl.UInt8),
+        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in problems),
+    )
+    rows = rows.with_columns(**values, error=error)
+    fold: tuple[str, ...] = ("fold",) if "fold" in names else ()
+    return Cases(
+        rows, **{role: role for role in ROLES if role in names and role != "fold"}, fold=fold,
+        by=tuple(by), nulls=nulls, source=table, columns=columns,
+        names=names | ({"by": by} if by else {}),
+        score_type=kinds["score"] if scores else pl.Float64(),
+        errors=tuple(dict.fromkeys(code for code, _ in problems)),
+    )  # fmt: skip
+
+
+def named_columns(
+    columns: Mapping[str, Any], schema: Mapping[str, pl.DataType], keep: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """The columns of each role that has any; raise for those that cannot have it."""
+    unknown = [name for name in columns if name not in KEYWORDS]
+    if unknown:
+        raise TypeError(f"there is no keyword argument {quoted(unknown)}; see help(pr.cases)")
+    names = {}
+    for role in (*ROLES, "by"):
+        if role in columns:
+            value = columns[role]
+            if role in ("fold", "by", "score"):
+                found = column_names(value, role)
+            else:
+                found = [] if value is None else [column_name(value, role)]
+            if role == "score" and value is not None and not found:
+                raise InvalidArgument("score has no column.", hint="name one, or one per model.")
+            if found:
+                names[role] = found
+    wide = len(names.get("score", ())) > 1
+    taken = {name for own in names.values() for name in own}
+    for role in BY_DEFAULT:
+        is_free = role not in columns and role not in taken and not (wide and role == "model")
+        if is_free and role in schema:
+            names[role] = [role]
+    check_columns(schema, [*keep, *(name for own in names.values() for name in own)])
+    if "weight" in names and "count" in names:
+        raise InvalidArgument(
+            "count and weight are both given: a row either stands for equal cases or has a weight.",
+            hint="repeat the rows as often as their count says, and keep weight.",
+        )
+    for (one, its), (other, theirs) in combinations(names.items(), 2):
+        exclude = {one, other} & {"truth", "score", "weight", "count"} or {one, other} in (
+            {"model", "fold"},
+            {"model", "case"},
+            {"by", "model"},
+            {"by", "fold"},
+        )
+        shared = [name for name in its if name in theirs]
+        if exclude and shared:
+            raise InvalidArgument(
+                f"the column {shared[0]!r} is {one} and {other}, which are different things.",
+                hint=f"name another column, or none: {other}=None.",
+            )
+    if wide and "model" in names:
+        raise InvalidArgument(
+            f"score has one column per model, and model is {names['model'][0]!r}, too.",
+            hint="leave model out, or give one column of scores.",
+        )
+    taken = CANONICAL | RESERVED | OF_THRESHOLDS
+    for name in (*names.get("by", ()), *(name for name in keep if not name.startswith(PRIVATE))):
+        if name in BY_DEFAULT and names.get(name) in ([name], None):
+            raise InvalidArgument(
+                f"by has the column {name!r}, which is the {name}.", hint=f"leave it out of by."
+            )
+        if name in taken or name.startswith(PRIVATE):
+            raise InvalidArgument(
+                f"by has the column {name!r}, reserved for polaroc's own columns.", hint=RENAME
+            )
+    for name in {name for role in COUNTED for name in names.get(role, ())}:
+        if schema[name] == pl.Object:
+            raise InvalidPredictions(
+                f"the column {name!r} has values of different types.",
+                hint="make them one type first, for example with .astype(str) in pandas.",
+            )
+    return names
+
+
+def check_columns(present: Collection[str], wanted: Sequence[str]) -> None:
+    """Refuse names that are no columns of the table."""
+    unknown = list(dict.fromkeys(name for name in wanted if name not in present))
+    if unknown:
+        raise InvalidArgument(
+            f"there is no column {quoted(unknown)}; the table has "
+            f"{quoted([*present]) or 'no columns'}.",
+            hint="check the spelling of the columns.",
+        )
+
+
+def _joined(folds: Sequence[str], schema: pl.Schema) -> pl.Expr:
+    """The column of folds; several are joined by dots, and null where one is."""
+    if len(folds) == 1:
+        return pl.col(folds[0])
+    # Dots within texts are doubled, so that different folds stay different.
+    parts = (
+        pl.col(name).cast(pl.String).str.replace_all(".", "..", literal=True) for name in folds
+    )
+    return pl.concat_str(*parts, separator=".")
+
+
+def _one_row_per_model(
+    table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str], *, numbered: bool
+) -> Any:
+    """The rows of a wide table by `model`, as its columns of scores are named, and `case`."""
+    schema = table.collect_schema()
+    for name in scores:
+        score_column(pl.col(name), schema[name], name)
+    row, columns = private("row"), {private(f"score_{i}"): name for i, name in enumerate(scores)}
+    wide = table.with_row_index(row).select(
+        *chosen,
+        *([pl.col(row).alias("case")] if numbered else []),
+        *(pl.col(name).cast(pl.Float64).alias(new) for new, name in columns.items()),
+    )
+    index = [name for name in wide.collect_schema() if name not in columns]
+    long = wide.unpivot([*columns], index=index, variable_name="model", value_name="score")
+    model = pl.col("model").replace_strict([*columns], [*scores], return_dtype=pl.String)
+    return long.with_columns(model)
+
+
+def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The cases; raise for rows that cannot be ranked, and for labels that may be wrong."""
+    if "error" not in cases.rows:
+        return replace(cases, is_valid=True)
+    check_folds(cases, cases.rows)
+    check_labels_of(cases)
+    if cases.rows["error"].null_count() == cases.rows.height:
+        return replace(cases, rows=cases.rows.drop("error"), errors=(), is_valid=True)
+    counts = cases.rows.lazy().drop_nulls("error").group_by("error", *cases.keys).len().collect()
+    refuse_errors(cases, counts)
+    errors = tuple(code for code in cases.errors if code not in WRONG)
+    return replace(cases, errors=errors, is_valid=True)
+
+
+def check_labels_of(cases: Cases[Any]) -> None:
+    """Raise where no label is positive, warn where some may be misspelt."""
+    positive = cases.columns.get("positive")
+    if positive is not None and cases.truth is not None:
+        check_labels(_labels(cases), cases.names["truth"][0], positive)
+
+
+def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
+    """Raise for the numbers of rows by `error` and key, unless all of them may be dropped."""
+    fatal = pl.col("error").is_in([*WRONG] if cases.nulls == "drop" else [*ROW_ERRORS])
+    found = counts.filter(fatal)
+    if found.is_empty():
+        return
+    kinds = dict(found.group_by("error").agg(pl.col("len").sum()).sort("error").iter_rows())
+    details, hints = {}, [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
+    if {NULL_TRUTH, UNKNOWN_LABEL} & {*kinds}:
+        column = column_in_words("truth", cases.names["truth"][0])
+        read = read_labels(_labels(cases), column, cases.columns.get("positive"))
+        is_known = pl.col(TRUTH).is_not_null()
+        known, missing = (read.filter(is_so)[LABEL] for is_so in (is_known, ~is_known))
+        texts = missing.drop_nans() if missing.dtype.is_float() else missing
+        if NULL_TRUTH in kinds and len(texts):
+            details[NULL_TRUTH] = f" (texts of missing values in {column}: {first_labels(texts)})"
+        if UNKNOWN_LABEL in kinds:
+            details[UNKNOWN_LABEL] = f" ({column} has the labels {first_labels(known)})"
+            if known.dtype.is_float() and len(known) > MAX_CLASSES:
+                if cases.rows.lazy().select(pl.col("score").n_unique()).collect().item() <= 2:
+                    hints.append("are truth and score swapped?")
+            elif 2 < len(known) <= MAX_CLASSES:
+                hints.append("pr.one_vs_rest(...) makes one problem of each of several classes.")
+    problems = ", ".join(
+        f"{count:,} {ROW_ERRORS[code]}{'' if count == 1 else 's'}{details.get(code, '')}"
+        for code, count in kinds.items()
+    )
+    raise InvalidPredictions(
+        problems + first_keys(found, cases.keys) + ".", hint=" ".join(hints or [DROP_ROWS])
+    )
+
+
+def _labels(cases: Cases[Any]) -> pl.Series:
+    """The distinct labels of the truth as given."""
+    name = cases.names["truth"][0]
+    labels = cases.source.lazy().select(pl.col(name).drop_nulls().unique())
+    return labels.collect().to_series()
+
+
+def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
+    """How many keys the rows have, and which, as the end of a message; empty without keys."""
+    if not keys:
+        return ""
+    distinct = rows.select(keys).unique().sort(keys)
+    return f" in {distinct.height} key(s): {listed_rows(distinct, most)}"
+
+
 def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
     """Warn if the values of a fold say that it divides the data into training and test cases."""
-    for name in cases.fold:
-        kind = rows.schema.get(name)
-        if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
-            continue
-        values = rows[name].drop_nulls().unique().cast(pl.String).sort().to_list()
-        if len(values) > 1 and any(PART.fullmatch(value.strip()) for value in values):
-            warn(
-                f"The column {name!r} has the values {quoted(values, 5)}, which are parts of data, "
-                "not folds, as it seems: if so, keep the rows of one part."
-            )
+    kind = rows.schema.get("fold")
+    if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
+        return
+    values = rows["fold"].drop_nulls().unique().cast(pl.String).sort().to_list()
+    if len(values) > 1 and any(PART.fullmatch(value.strip()) for value in values):
+        warn(
+            f"The column {cases.names['fold'][0]!r} has the values {quoted(values, 5)}, which are "
+            "parts of data, not folds, as it seems: if so, keep the rows of one part."
+        )
 
 
-def with_cluster(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
-    """The cases with their cluster in a column that has no other role, and its name, if any.
-
-    A NaN is as missing as a null: its rows have no more in common.
-    """
-    if cases.cluster is None:
-        return cases, []
-    table = cases.table
-    free = free_name("cluster", table.collect_schema())
-    value = pl.col(cases.cluster).alias(free)
-    is_float = table.collect_schema()[cases.cluster].is_float()
-    table = table.with_columns(value.fill_nan(None) if is_float else value)
-    return replace(cases, table=table, cluster=free), [free]
-
-
-def columns_of(value: object) -> list[str]:
-    """The columns that a role names."""
-    return [*value] if isinstance(value, list | tuple) else [cast(str, value)]
+def _refuse_words(rows: pl.LazyFrame, score: str) -> None:
+    """Raise for scores that are text, naming the first that is no number."""
+    word = pl.col("score")
+    number = word.cast(pl.Float64, strict=False)
+    no_number = word.is_not_null() & number.is_null() & ~is_missing_text(word)
+    first = rows.select(word.filter(no_number).first()).collect().item()
+    if first is None:
+        return
+    comma = first.replace(",", ".", 1).replace(".", "", 1).lstrip("-").isdecimal()
+    raise InvalidPredictions(
+        f"{score} is String, allowed are numbers; {quoted([first])} is none.",
+        hint=DECIMAL_COMMA if comma and "," in first else WRITE_NUMBERS,
+    )
 
 
-def _lines(described: Cases[Any]) -> Iterator[str]:
+def _listed(names: str | Sequence[str] | None) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else [*names]
+
+
+def _lines(cases: Cases[Any]) -> Iterator[str]:
     """The printed lines: size, roles, columns without a role."""
-    table, columns = described.table, described.columns
+    names, rows = dict(cases.names), cases.rows
     counts: dict[str, int] = {}
-    if isinstance(table, pl.DataFrame):
-        yield _size(described)
+    if isinstance(rows, pl.DataFrame):
+        valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
+        size = cases.source.height
+        positives = "" if cases.truth is None else f", {valid['truth'].sum():,} positives"
+        yield f"{size:,} rows{positives}"
         counts = {
-            role: table.select(columns[role]).n_unique() for role in COUNTED if role in columns
+            role: rows.select(cases.by if role == "by" else role).n_unique()
+            for role in COUNTED
+            if role in names
         }
-        if described.scores:
-            counts["score"] = len(described.scores)
     else:
-        engine = engine_of(table)
-        yield "a lazy table" if engine is None else engine.title
-    width = max(map(len, described.said))
-    for role, value in described.said.items():
-        words = quoted(columns[role]) if role in columns else repr(value)
-        if role in described.found:
-            words += " (by default)"
-        if role in counts:
-            words += f": {counts[role]:,}{' models' if role == 'score' else ''}"
-        yield f"{role:<{width}}  {words}"
-    is_frame = isinstance(table, pl.DataFrame | pl.LazyFrame)
-    names = table.collect_schema().names() if is_frame else table.columns
-    unused = [name for name in names if name not in described.used]
+        yield "a lazy table"
+    given = {role: _listed(own) for role, own in names.items()}
+    width = max(map(len, given))
+    for role in (role for role in ORDER if role in given):
+        words = quoted(given[role]) + (" (by default)" if cases.is_default(role) else "")
+        yield f"{role:<{width}}  {words}" + (f": {counts[role]:,}" if role in counts else "")
+    for fact in ("positive", "nulls"):
+        if cases.columns.get(fact) not in (None, "raise"):
+            yield f"{fact:<{width}}  {cases.columns[fact]!r}"
+    used = {name for own in given.values() for name in own}
+    unused = [name for name in cases.source.collect_schema() if name not in used]
     if unused:
         yield f"not used: {quoted(unused)}"
-
-
-def _size(described: Cases[Any]) -> str:
-    """The rows of a table in memory, and its positives where all labels are clear."""
-    table = described.table
-    rows = f"{table.height:,} rows"
-    if described.truth is None:
-        return rows
-    named = table.select(pl.col(described.truth).alias(TRUTH))
-    try:
-        label, errors = truth_column(named.schema[TRUTH], described.truth, described.positive)
-    except InvalidPredictions:
-        # What cannot be a truth is refused where it is used.
-        return rows
-    wrong = pl.any_horizontal(is_so for _, is_so in errors)
-    positives, unclear = named.select(label.sum(), wrong.sum().alias(ROW_ERROR)).row(0)
-    return f"{rows}, {positives:,} positives" + (
-        f", {unclear:,} without a clear truth" if unclear else ""
-    )

@@ -13,7 +13,6 @@ from polaroc.base.private_columns import (
     LEAST_LABEL,
     ROW_ERROR,
     TRUTH,
-    WEIGHT,
 )
 from polaroc.base.text import is_missing_text, joined_notes
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
@@ -143,24 +142,22 @@ def column_in_words(argument: str, column: str | Sequence[str]) -> str:
 
 
 def score_column(
-    dtype: pl.DataType, name: str | Sequence[str], column: str = SCORE
+    raw: pl.Expr, dtype: pl.DataType, name: str | Sequence[str]
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The score as Float64, and its errors."""
-    raw = pl.col(column)
     _refuse_other_than_numbers("score", dtype, name)
     value = raw.cast(pl.Float64)
     errors = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
     if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
         kept = value.cast(dtype, strict=False).eq_missing(raw)
         errors.append((INEXACT, ~kept))
-    return value.alias(column), errors
+    return value, errors
 
 
 def truth_column(
-    dtype: pl.DataType, name: str, positive: Label | Sequence[Label] | None
+    raw: pl.Expr, dtype: pl.DataType, name: str, positive: Label | Sequence[Label] | None
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The truth as Boolean, and its errors."""
-    raw = pl.col(TRUTH)
     textual = dtype in (pl.String, pl.Categorical, pl.Enum)
     if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
         raise InvalidPredictions(
@@ -179,15 +176,15 @@ def truth_column(
         missing |= is_missing_text(raw) & ~named
     errors = [(NULL_TRUTH, missing)]
     if positive is not None:
-        return pl.when(~missing).then(named).alias(TRUTH), errors
+        return pl.when(~missing).then(named), errors
     if dtype in (pl.Boolean, pl.Null):
-        return raw.cast(pl.Boolean).alias(TRUTH), errors
+        return raw.cast(pl.Boolean), errors
     if textual:
         word = raw.str.to_lowercase()
         yes, no = word.is_in(POSITIVE_WORDS), word.is_in(NEGATIVE_WORDS)
     else:
         yes, no = raw == 1, raw == 0
-    return yes.alias(TRUTH), [*errors, (UNKNOWN_LABEL, ~(yes | no))]
+    return yes, [*errors, (UNKNOWN_LABEL, ~(yes | no))]
 
 
 def read_labels(
@@ -197,7 +194,7 @@ def read_labels(
 
     `labels` are the distinct ones of the truth column of this `name`.
     """
-    is_positive, ((_, missing), *_) = truth_column(labels.dtype, name, positive)
+    is_positive, ((_, missing), *_) = truth_column(pl.col(TRUTH), labels.dtype, name, positive)
     truth = pl.when(~missing).then(is_positive).alias(TRUTH)
     return labels.to_frame(TRUTH).select(pl.col(TRUTH).alias(LABEL), truth).sort(LABEL)
 
@@ -271,16 +268,16 @@ def listed(positive: Any) -> list[Label]:
 
 
 def weight_column(
-    dtype: pl.DataType, name: str, role: str
+    raw: pl.Expr, dtype: pl.DataType, name: str, role: str
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The weight or count, by its role, as Float64, and its errors."""
     _refuse_other_than_numbers(role, dtype, name)
-    value = pl.col(WEIGHT).cast(pl.Float64)
+    value = raw.cast(pl.Float64)
     missing, wrong, most = WEIGHTS[role]
     valid = value.is_between(0, most)
     if role == "count":
         valid &= value == value.floor()
-    return value.alias(WEIGHT), [(missing, value.is_null()), (wrong, ~valid)]
+    return value, [(missing, value.is_null()), (wrong, ~valid)]
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:

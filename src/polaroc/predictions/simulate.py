@@ -1,7 +1,6 @@
 """Tables of predictions of any size, drawn from a pilot or from an AUC."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import sqrt
 from string import ascii_uppercase
 from typing import Any, Unpack
@@ -13,15 +12,11 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.statistics import normal_scores
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import require_roles
-from polaroc.predictions.resolved import cases
-from polaroc.predictions.roles import BESIDE, NEEDED, Columns
+from polaroc.predictions.cases import Cases, as_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
-from polaroc.predictions.takes_cases import refuse_roles
-from polaroc.predictions.wide import with_row_cases
-from polaroc.typing import Array, Paths, Table
+from polaroc.typing import Array, Table
 
 # The most cases of all tables together.
 MOST = 100_000_000
@@ -34,7 +29,7 @@ RATINGS, PER_RATING = 20, 3
 
 
 def simulate(
-    pilot: Table | Paths | Cases[Any] | None = None,
+    pilot: Table | Cases[Any] | None = None,
     *,
     positives: int = 100,
     negatives: int = 900,
@@ -131,7 +126,9 @@ def simulate(
             correlation=correlation, clusters=clusters, rows_per_cluster=rows_per_cluster,
             cluster_correlation=cluster_correlation,
         )  # fmt: skip
-        return _from_pilot(cases(pilot, **columns).collect(), positives, negatives, generators)
+        refuses = ("by", "weight", "count")
+        known = as_cases(pilot, columns, function="simulate", refuses=refuses).collect()
+        return _from_pilot(known, positives, negatives, generators)
     refuse_unused("for a pilot", "there is none", **columns)
     areas = _areas(auc, models)
     between = _correlation("correlation", correlation, 0.5)
@@ -233,20 +230,12 @@ def _from_pilot(
 
 def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
     """Models, labels, scores (a column per model) and number of the cluster, or case."""
-    require_roles(pilot.said, NEEDED, pilot.table.columns)
-    refuse_roles(
-        pilot, "simulate", ["truth", "score", "positive", "nulls", "model", "fold", *BESIDE]
-    )
-    if pilot.scores and pilot.case is None:
-        table, row = with_row_cases(pilot.table)
-        pilot = replace(pilot, table=table, case=row)
-    by = () if pilot.case is None else (pilot.case,)
-    predictions = read(replace(pilot, by=by), clustered=True)
-    rows, case = predictions.valid_rows.collect(), [*by]
+    case = [] if pilot.case is None else [pilot.case]
+    predictions = read(pilot, also=case, clustered=True)
+    rows = predictions.valid_rows.collect()
     check_clusters(rows[CLUSTER].null_count())
     keys = [key for key in predictions.keys if key not in case]
-    model = keys[:1] if pilot.scores or pilot.model is not None else []
-    folds = keys[len(model) :]
+    model, folds = [key for key in keys if key == "model"], [*pilot.fold]
     if folds and rows.select(folds).n_unique() > 1:
         raise InvalidArgument(
             f"the pilot has several folds, {quoted(folds)}, allowed is one test set.",

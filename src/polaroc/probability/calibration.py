@@ -19,12 +19,11 @@ from polaroc.base.text_tables import Summarised, table
 from polaroc.curves.curve import curves_of
 from polaroc.curves.keys import totals
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import as_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note, read
-from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import OBSERVED, reweighted, skew, some_priors
 from polaroc.probability.calibration_curve import MIN_DRAWS, calibration_curve
 from polaroc.probability.regression import calibration_fit
@@ -110,17 +109,14 @@ class Calibration(Summarised):
         return [shown, *(f"Note: {note}." for note in notes)]
 
 
-@takes_cases(
-    [*COUNTED_BY, "cluster", "score_prior"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
-)
 def calibration(
-    cases: Cases[Any],
+    table: Any,
     priors: Priors = "observed",
     *,
     level: float = 0.95,
     draws: int = 200,
     seed: int = 0,
+    score_prior: Prior = "observed",
     **columns: Unpack[Columns],
 ) -> Calibration:
     """Whether scores are right as probabilities: a calibration curve, and estimates and a test.
@@ -186,14 +182,14 @@ def calibration(
     (0.1, 0.0, 0.0, 0.34)
     """
     check_share("level", level)
-    check_score_prior(cases.score_prior)
+    check_score_prior(score_prior)
     check_whole("draws", draws, MIN_DRAWS, MAX_NUMBER)
     check_whole("seed", seed, 0)
     resolved = some_priors(priors)
-    cases = cases.collect()
+    cases = as_cases(table, columns).collect()
     predictions = read(cases, clustered=cases.cluster is not None)
     check_keys(predictions.keys, also=[*RESULT, "level"])
-    estimates = _table(predictions.cases.collect(), predictions.keys, cases.score_prior, level)
+    estimates = _table(predictions.cases.collect(), predictions.keys, score_prior, level)
     counts = totals(predictions).select(*predictions.keys, "positives", "negatives", "note")
     one_class = one_class_note(pl.col("positives"), pl.col("negatives"))
     joined = attach(counts, estimates.lazy(), predictions.keys, required=False).select(
@@ -207,7 +203,7 @@ def calibration(
         joined = joined.sort(predictions.keys, nulls_last=True)
     noted = with_note(joined, dependence(cases), pl.col("p_value").is_not_null())
     curve = partial(
-        calibration_curve, curves_of(cases).collect(), resolved, score_prior=cases.score_prior,
+        calibration_curve, curves_of(cases).collect(), resolved, score_prior=score_prior,
         level=level, draws=draws, seed=seed,
     )  # fmt: skip
     return Calibration(with_level(noted, level).collect(), curve)

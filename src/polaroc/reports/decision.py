@@ -91,7 +91,7 @@ def _clusters(findings: Findings) -> str:
     cases, name = findings.cases, findings.question.cluster
     if cases is None or cases.cluster is None or name is None:
         return ""
-    return f", in {counted(cases.table[cases.cluster].n_unique(), 'cluster')} ({name})"
+    return f", in {counted(cases.rows[cases.cluster].n_unique(), 'cluster')} ({name})"
 
 
 def need_in_words(thresholds: Thresholds, *, given: bool) -> str:

@@ -6,12 +6,9 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, is_number, shortened
-from polaroc.base.columns import free_name
-from polaroc.comparison.compared import Compared, valid_rows
+from polaroc.comparison.compared import Compared, without_errors
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.resolved import alike
-from polaroc.predictions.wide import MODEL
+from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
 from polaroc.thresholds.need import Need
@@ -144,11 +141,9 @@ class Question:
 
 def with_model(cases: Cases[Any]) -> Cases[Any]:
     """The cases, with a column that names the only model where none tells models apart."""
-    if cases.model is not None or cases.scores:
+    if cases.model is not None:
         return cases
-    name = free_name(MODEL, cases.table.lazy().collect_schema())
-    named = cases.table.with_columns(pl.lit(NAMELESS).alias(name))
-    return replace(cases, table=named, model=name)
+    return replace(cases, rows=cases.rows.with_columns(model=pl.lit(NAMELESS)), model="model")
 
 
 def tuning_rows(
@@ -158,13 +153,13 @@ def tuning_rows(
 
     Folds are refused.
     """
-    other = with_model(alike(cases, tuning, find=("fold",))).collect()
+    other = with_model(same_columns(cases, tuning)).collect()
     folds = [*other.fold]
-    if judged.folds or any(other.table[fold].n_unique() > 1 for fold in folds):
+    if judged.folds or any(other.rows[fold].n_unique() > 1 for fold in folds):
         raise InvalidArgument(
             f"tuning is given, and there are folds ({quoted(judged.folds or folds)}), whose models "
             "are fitted anew: their thresholds promise nothing.",
             hint="leave it out, or give predictions of fitted models on one test set.",
         )
-    rows, _ = valid_rows(replace(other, fold=()), judged)
+    rows = without_errors(replace(other, fold=()))
     return rows, shared_with_tuning(with_model(cases).collect(), other)

@@ -21,14 +21,12 @@ from polaroc.base.columns import as_lazy, refuse_nested
 from polaroc.base.docstrings import described_as
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
-from polaroc.comparison.compared import compared, ranked_rows
+from polaroc.comparison.compared import compared, compared_cases, ranked_rows
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
@@ -37,15 +35,14 @@ from polaroc.reports.inputs import Needs, Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
-from polaroc.typing import Paths, Table
+from polaroc.typing import Prior, Table
 
 TITLE = "Which model, how sure, at which threshold"
 
 
 @described_as(compare)
-@takes_cases_or(Monitor, COMPARED_BY)
 def report(
-    cases: Cases[Any] | Monitor,
+    table: Table | Cases[Any] | Monitor,
     *,
     path: str | Path,
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
@@ -58,9 +55,11 @@ def report(
     capacity: float | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
-    tuning: Table | Paths | Cases[Any] | None = None,
+    tuning: Table | Cases[Any] | None = None,
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> Path:
     """Write one HTML page: which model, at which threshold, how sure, and what that rests on.
@@ -165,13 +164,13 @@ def report(
             f"tell is {shortened(tell)}, allowed is a function of a sentence.",
             hint="for example tell=print.",
         )
-    if isinstance(cases, Monitor):
+    if isinstance(table, Monitor):
         refuse_unused(
             "for predictions or measures", "the result of monitor has all that its page shows",
             **columns, over=over, priors=priors or None, recall=recall, precision=precision,
             capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
         )  # fmt: skip
-        return _of_monitor(cases, file, title, tell)
+        return _of_monitor(table, file, title, tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
     over = _belief_or_range(over if estimate is None else estimate)
     needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
@@ -179,10 +178,8 @@ def report(
     for one in priors:
         check_prior(one)
     check_whole("grid", grid, 2, MAX_NUMBER)
-    check_score_prior(cases.score_prior)
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
     _check_inputs(cases, over, tuning)
-    if isinstance(tuning, Cases):
-        refuse_roles(tuning, "report(tuning=...)", COMPARED_BY)
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
@@ -191,8 +188,7 @@ def report(
     if given.are_measures:
         findings = of_measures(question)
     else:
-        if not given.cases.scores:
-            refuse_nested(given.table.schema, [given.model])
+        refuse_nested(given.table.schema, [given.model])
         rows, remarks = ranked_rows(given)
         question = replace(question, compared=rows, remarks=remarks)
         if tuning is not None:

@@ -13,7 +13,6 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.measures.functions import auprec
-from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior_or_observed, skew
 from polaroc.sklearn.estimators import ONE_VS_REST, binary_target, need_scikit_learn
@@ -134,10 +133,8 @@ def measure_score(
     if sample_weight is not None:
         columns["weight"] = one_per_case(sample_weight, "sample_weight", n)
     measures = evaluate(
-        keyed(
-            pl.DataFrame(columns), truth="truth", score="score",
-            weight=None if sample_weight is None else "weight",
-        ),
+        pl.DataFrame(columns),
+        weight=None if sample_weight is None else "weight",
         priors=prior, over=over, interpolation=interpolation, measures=measure,
     )  # fmt: skip
     estimate, note = measures.select("estimate", "note").row(0)

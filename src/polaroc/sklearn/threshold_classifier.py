@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.predictions.resolved import keyed
+from polaroc.predictions.cases import cases as cases_of
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import check_prior_or_observed
 from polaroc.sklearn.estimators import (
@@ -179,10 +179,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             predictions = self._prefit_predictions(cases)
         else:
             predictions = self._fitted_predictions(X, y, cases, params)
-        named = keyed(
-            predictions, truth="truth", score="score",
-            weight=None if sample_weight is None else "weight",
-        )  # fmt: skip
+        named = cases_of(predictions, weight=None if sample_weight is None else "weight")
         self.operating_point_ = operating_points(
             named, self.rule, priors=self.prior, over=self.over, target=self.target,
             constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,

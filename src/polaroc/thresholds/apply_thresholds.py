@@ -33,13 +33,11 @@ from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidTable, check_choice
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.resolved import alike
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate
 from polaroc.thresholds.design_effects import with_effects
@@ -68,9 +66,9 @@ SET_HERE = (
 )
 
 
-@frame_of_cases([*COUNTED_BY, "cluster"], no_bearing=[role for role in BESIDE if role != "cluster"])
+@frame_of_cases
 def apply_thresholds(
-    cases: Cases[Any],
+    table: Any,
     points: Table | Numbers,
     *,
     same_table: bool = False,
@@ -82,7 +80,7 @@ def apply_thresholds(
     cost_fn: float = 1,
     cost_fp: float = 1,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame | pl.DataFrame:
+) -> Any:
     """The rates of thresholds, chosen on another table, on these predictions.
 
     Parameters
@@ -188,12 +186,14 @@ def apply_thresholds(
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
-    table = read(cases)
+    cases = as_cases(table, columns)
+    predictions = read(cases)
+    keys = predictions.keys
     if are_numbers(points):
-        points = points_of_numbers(points, totals(table), table.keys)
+        points = points_of_numbers(points, totals(predictions), keys)
     further = _further(rates)
     has_point = as_lazy(points).cache()
-    realised = _realised(table, *_placed(table, has_point, priors, level))
+    realised = _realised(predictions, *_placed(predictions, has_point, priors, level))
     of_points = priors is None and PRIOR_LIMITS[0] in has_point.collect_schema()
     estimates = priors if is_estimate(priors) else has_point if of_points else None
     if estimates is not None:
@@ -213,7 +213,7 @@ def apply_thresholds(
     else:
         shown += [*ADDED, *limit_columns(further)]
         has_limits = True
-        with_clusters = with_effects(realised, cases, table.keys)
+        with_clusters = with_effects(realised, cases, keys)
         realised = with_interval_columns(
             with_clusters, priors, level, Costs(cost_fn, cost_fp), further
         )
@@ -223,18 +223,18 @@ def apply_thresholds(
         is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & has_limits_here
         realised = with_note(realised, SET_HERE if same_table else None, is_set_here)
     if tuning is not None and not same_table:
-        chosen_on = alike(cases, tuning, but=NOT_OF_TUNING)
+        chosen_on = same_columns(cases, tuning, without=NOT_OF_TUNING)
         for warning in shared_with_tuning(cases.collect(), chosen_on.collect()):
             has_threshold = pl.col("share").is_not_null()
             realised = with_note(realised, warning.removesuffix("."), has_threshold)
-    refuse_clash(table.keys, shown)
+    refuse_clash(keys, shown)
     if not same_table:
         note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
         realised = realised.with_columns(note.alias("note"))
-    result = realised.select(*table.keys, *shown)
+    result = realised.select(*keys, *shown)
     result = with_level(result, level) if has_limits else result
-    if same_table or not isinstance(cases.table, pl.DataFrame):
-        return result
+    if same_table or not isinstance(cases.rows, pl.DataFrame):
+        return cases.like(result)
     collected = result.collect()
     refuse_same_table(collected, Hint("give other cases, or {same_table}.", same_table=True))
     return collected

@@ -14,17 +14,16 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
-from polaroc.curves.curve import curves_of
+from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import OF_CURVES, takes_curve
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, RowColumns
-from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.grids import OBSERVED, skew_at
+from polaroc.priors.grids import skew_at
 from polaroc.priors.in_use import KnownPrior
-from polaroc.thresholds.design_effects import EFFECTS, cases_in, why_no_limits, with_effects
+from polaroc.thresholds.design_effects import EFFECTS, why_no_limits, with_effects
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 from polaroc.typing import Array, Priors
 
@@ -86,22 +85,17 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
 
 
 @described_as(OF_CURVES)
-@frame_of_cases(
-    [*COUNTED_BY, "cluster", "score_prior"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
-    or_table=True,
-    as_options=("score_prior",),
-)
+@frame_of_cases
 def decision_curve(
-    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
+    curve: Any,
     thresholds: int | Sequence[float] = 100,
     priors: Priors = "observed",
     *,
     score_prior: float | Literal["observed"] | None = "observed",
     intervals: bool = False,
     level: float = 0.95,
-    **columns: Unpack[RowColumns],
-) -> pl.LazyFrame:
+    **columns: Unpack[Columns],
+) -> Any:
     """Net benefit of acting on scores, read as probabilities, above each threshold.
 
     A probability that is calibrated at one prior is not at another. So scores are
@@ -170,10 +164,9 @@ def decision_curve(
     if not intervals:
         refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)
-    cases = cases_in(curve)
-    if cases is not None and score_prior == OBSERVED:
-        score_prior = cases.score_prior
-    curves = curves_of(curve)
+    given = cases_or_curve(curve, columns)
+    cases = given if isinstance(given, Cases) else None
+    curves = curves_of(given)
     keys = curve_keys(curves)
     requested = pl.LazyFrame({"threshold": shares("thresholds", thresholds, closed=False)})
     ranked, totals = _classes(curves, keys)
@@ -194,14 +187,14 @@ def decision_curve(
     )
     order = (*keys, "prior", "threshold")
     if not intervals:
-        return decided.select(*keys, *DECISIONS).sort(order, nulls_last=True)
+        return like(given, decided.select(*keys, *DECISIONS).sort(order, nulls_last=True))
     refuse_clash(keys, LIMITS)
     sampled = cases is not None and cases.weight is not None
     sure = with_benefit_limits(with_effects(decided, cases, keys), level, sampled=sampled)
     shown = [*keys, *(name for name in DECISIONS if name != "note"), *LIMITS]
     doubt = None if cases is None else dependence(cases)
     noted = with_note(sure.select(shown), doubt, pl.col("lower").is_not_null())
-    return with_level(noted.sort(order, nulls_last=True), level)
+    return like(given, with_level(noted.sort(order, nulls_last=True), level))
 
 
 def _grid(probability_cost: int | Sequence[float]) -> pl.LazyFrame:

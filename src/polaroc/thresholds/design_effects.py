@@ -63,11 +63,10 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
 
     Examples
     --------
-    >>> from polaroc.predictions.resolved import keyed
+    >>> from polaroc.predictions.cases import cases
     >>> score = [*range(12)] * 3
     >>> rows = pl.DataFrame({"truth": [True] * 36, "score": score, "patient": score})
-    >>> cases = keyed(rows, truth="truth", score="score", cluster="patient")
-    >>> round(design_effects(cases).select(POS_EFFECT).collect().item(), 9)
+    >>> round(design_effects(cases(rows, cluster="patient")).select(POS_EFFECT).collect().item(), 9)
     3.0
     """
     table = read(cases, clustered=True)
@@ -137,8 +136,3 @@ def why_no_limits(effects: Sequence[float], *, counted: bool) -> str | None:
     if inf in effects:
         return f"{FEW_CLUSTERS}: no interval"
     return None if counted else "weights are not counts of cases: no interval"
-
-
-def cases_in(given: object) -> Cases[Any] | None:
-    """The cases, where they are what is given; curves have lost their clusters."""
-    return given if isinstance(given, Cases) else None

@@ -20,18 +20,16 @@ from polaroc.base.columns import (
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.curves.curve import curves_of
+from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import with_rates
 from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import COUNTED_BY, RowColumns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label, resolve_belief
-from polaroc.priors.grids import OBSERVED
 from polaroc.priors.in_use import is_estimate, level_of, multiplied
 from polaroc.thresholds.constraints import (
     Constraints,
@@ -64,14 +62,9 @@ POINTS = (
 
 
 @described_as(OF_CURVES)
-@frame_of_cases(
-    [*COUNTED_BY, "cluster", "score_prior"],
-    no_bearing=("case", "test_train_ratio"),
-    or_table=True,
-    as_options=("score_prior",),
-)
+@frame_of_cases
 def operating_points(
-    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
+    curve: Any,
     rule: Rule | None = None,
     *,
     priors: Priors | None = None,
@@ -83,8 +76,8 @@ def operating_points(
     cost_fp: float = 1,
     beta: float = 1,
     score_prior: Prior = "observed",
-    **columns: Unpack[RowColumns],
-) -> pl.LazyFrame:
+    **columns: Unpack[Columns],
+) -> Any:
     """The point of each curve, and its threshold, that a rule chooses at each prior.
 
     Choose thresholds on a tuning table and apply them to other data with
@@ -200,8 +193,9 @@ def operating_points(
     """
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
-    cases = promising_cases(curve, confidence)
-    curves = curves_of(curve)
+    given = cases_or_curve(curve, columns)
+    cases = promising_cases(given, confidence)
+    curves = curves_of(given)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
     check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
@@ -210,8 +204,6 @@ def operating_points(
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
     _refuse_other_rules(rule, cost_fn, cost_fp, beta)
-    if cases is not None and score_prior == OBSERVED:
-        score_prior = cases.score_prior
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta, score_prior)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
@@ -241,7 +233,8 @@ def operating_points(
     )
     if cases is not None and confidence is not None:
         result = with_note(result, dependence(cases), pl.col("share").is_not_null())
-    return with_level(result, level_of(priors)) if is_estimate(priors) else result
+    result = with_level(result, level_of(priors)) if is_estimate(priors) else result
+    return like(given, result)
 
 
 def _usual_rule(constraints: Mapping[str, float] | None, *, weighs: bool) -> Rule:

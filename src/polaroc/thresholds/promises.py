@@ -46,10 +46,9 @@ from polaroc.base.statistics import least_factor
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import several_folds
-from polaroc.predictions.wide import MODEL
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
-from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, cases_in, with_effects
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.typing import Array
 
 PROMISED, LACK, PARTS = private("promised"), private("lack"), private("parts")
@@ -100,9 +99,7 @@ class Sample:
 
 def names_of_models(cases: Cases[Any] | None) -> list[str]:
     """Names of the columns that tell the models apart, if any."""
-    if cases is None or cases.scores:
-        return [] if cases is None else [MODEL]
-    return [] if cases.model is None else [cases.model]
+    return [] if cases is None or cases.model is None else [cases.model]
 
 
 def models_among(cases: Cases[Any] | None, keys: Sequence[str]) -> pl.Expr:
@@ -186,7 +183,7 @@ def marked(
 
 def promising_cases(given: object, confidence: float | None) -> Cases[Any] | None:
     """The cases, where they are what is given; weights and folds promise nothing."""
-    cases = cases_in(given)
+    cases = given if isinstance(given, Cases) else None
     if cases is None or confidence is None:
         return cases
     if cases.weight is not None:

@@ -19,13 +19,12 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.base.text import joined_notes
-from polaroc.curves.curve import curves_of, in_order
+from polaroc.curves.curve import cases_or_curve, curves_of, in_order, like
 from polaroc.curves.whole import OF_CURVES
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.distributions import Atoms, Distribution
 from polaroc.priors.in_use import check_level, is_estimate
@@ -50,13 +49,9 @@ NOT_COUNTS = "weights are not counts of cases: no interval"
 
 
 @described_as(OF_CURVES)
-@frame_of_cases(
-    [*COUNTED_BY, "cluster"],
-    no_bearing=[role for role in BESIDE if role != "cluster"],
-    or_table=True,
-)
+@frame_of_cases
 def expected_cost(
-    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
+    curve: Any,
     *,
     over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
     cost: float | Belief = 0.5,
@@ -65,7 +60,7 @@ def expected_cost(
     intervals: bool = False,
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame:
+) -> Any:
     """The least expected cost of each curve where prior and cost of a miss are uncertain.
 
     A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
@@ -149,19 +144,20 @@ def expected_cost(
     check_share("level", level)
     of_costs = costs_of(cost, cost_fn, cost_fp)
     priors, beliefs = beliefs_about(over)
-    found = expected_costs(curve, priors, beliefs, *of_costs)
+    given = cases_or_curve(curve, columns)
+    found = expected_costs(given, priors, beliefs, *of_costs)
     if not intervals:
-        return found
+        return like(given, found)
     if isinstance(priors, pl.DataFrame):
         check_level(priors, level)
-    made = partial(_with_limits, curve, priors, beliefs, of_costs, level)
+    made = partial(_with_limits, given, priors, beliefs, of_costs, level)
     schema = dict(found.collect_schema())
     schema.pop(COVERAGE, None)
     first = [name for name in schema if name != "note"]
     limits = dict.fromkeys((*limit_columns(COSTS_WITH_LIMITS), COVERAGE), pl.Float64())
     shown = {**{name: schema[name] for name in first}, **limits, "note": pl.String()}
-    is_held = isinstance(curve.table if isinstance(curve, Cases) else curve, pl.DataFrame)
-    return made().lazy() if is_held else deferred(made, shown)
+    is_held = isinstance(given.rows if isinstance(given, Cases) else given, pl.DataFrame)
+    return made() if is_held else deferred(made, shown)
 
 
 def _with_limits(

@@ -11,10 +11,8 @@ from polaroc.curves.hull import hull as local_hull
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import takes_cases
 from polaroc.typing import IbisTable
 from polaroc.warehouse.cells import (
     FATAL,
@@ -26,7 +24,7 @@ from polaroc.warehouse.cells import (
 )
 from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.predictions import Predictions, check_table, described, read
+from polaroc.warehouse.predictions import Predictions, check_table, read
 from polaroc.warehouse.whole import TOTALS, check_whole
 
 CELL_COUNTS = ("pos", "neg", "tp", "fp")
@@ -39,8 +37,6 @@ BELOW = PRIVATE + "below"
 TABLES = """
     Parameters
     ----------
-    cases
-        Predictions, one row per case: an ibis table. Columns are given by name.
     curve
         The result of `warehouse.curve`.
 
@@ -58,9 +54,8 @@ TABLES = """
 
 
 @described_as(TABLES)
-@takes_cases(COUNTED_BY, no_bearing=BESIDE, describe=described)
 def curve(
-    cases: Cases[Any],
+    table: IbisTable,
     *,
     ranges: Ranges = None,
     **columns: Unpack[Columns],
@@ -69,10 +64,9 @@ def curve(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: an ibis table. Columns are given by name. A query cannot
-        raise: a key with null or NaN rows has null totals and rates.
-    **columns
+    table
+        Predictions, one row per case: an ibis table. A query cannot raise: a key with null or NaN
+        rows has null totals and rates.
     ranges
         For keys too large for one worker: the number of ranges of the score, up to
         256, in which the rows of each key are cumulated separately; ``"auto"`` is one
@@ -81,6 +75,8 @@ def curve(
         ``"auto"``, of keys with more than a million rows); or give the edges as a list
         of scores, and nothing is fetched. The query then reads the table twice, and
         must find the same rows both times. Results do not depend on `ranges`.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
 
     Examples
     --------
@@ -93,8 +89,7 @@ def curve(
     >>> points.select("threshold", "tp", "fp", "tpr").to_polars().rows()
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
-    predictions = read(cases)
-    predictions = with_ranges(predictions, ranges)
+    predictions = with_ranges(read(table, columns), ranges)
     return to_curve_table(predictions, cells(predictions, count_cells(predictions)))
 
 

@@ -1,12 +1,12 @@
 """Read a prediction table in a warehouse into columns with fixed names."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
 
 import polars as pl
 
-from polaroc.base.columns import RESERVED, check_keys
+from polaroc.base.columns import RESERVED
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     LEAST_NEG,
@@ -18,11 +18,9 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import require_roles
-from polaroc.predictions.resolved import overridden, resolved
-from polaroc.predictions.roles import FOUND, NEEDED
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice, quoted
+from polaroc.predictions.cases import named_columns, require
+from polaroc.predictions.columns import NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,
     NAN_SCORE,
@@ -38,7 +36,6 @@ from polaroc.predictions.row_checks import (
     labels_of,
     listed,
 )
-from polaroc.predictions.wide import MODEL
 from polaroc.typing import IbisTable, Label, Nulls
 from polaroc.warehouse.columns import ibis_library, literal
 
@@ -83,22 +80,65 @@ class Predictions:
         return [kind for kind in self.possible_errors if self.nulls == "raise" or kind in WRONG]
 
 
-def described(
-    table: IbisTable,
-    said: Mapping[str, Any],
-    needed: Collection[str] = NEEDED,
-    *,
-    find: Collection[str] = (*NEEDED, *FOUND),
-) -> Cases[Any]:
-    """The roles of the columns of a table."""
-    if isinstance(table, Cases):
-        cases = overridden(table, said)
-        require_roles(cases.said, needed, cases.table.columns)
-        check_table(cases.table)
-        return cases
+def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
+    """A table with the keywords of `polaroc.cases` as `Predictions`; nothing is computed yet."""
     check_table(table)
-    names = pl.LazyFrame(schema={name: _like(kind) for name, kind in table.schema().items()})
-    return replace(resolved(names, said, needed=needed, find=find), table=cast(Any, table))
+    kinds = pl.Schema({name: _like(kind) for name, kind in table.schema().items()})
+    names = named_columns(columns, kinds)
+    nulls, positive = columns.get("nulls", "raise"), columns.get("positive")
+    check_choice("nulls", nulls, get_args(Nulls))
+    require(names, kinds, NEEDED)
+    by = names.get("by", [])
+    _check_case(by)
+    kept = {name: table[name] for name in by}
+    if "model" in names:
+        kept["model"] = table[names["model"][0]]
+    if "fold" in names:
+        kept["fold"] = _fold(table, names["fold"])
+    keys = [*kept]
+    label, errors = _truth(table[names["truth"][0]], names["truth"][0], positive)
+    kept[TRUTH] = label
+    role = next((role for role in ("count", "weight") if role in names), None)
+    if role is not None:
+        kept[WEIGHT], weight_errors = _weight(table, role, names[role][0])
+        errors = [*errors, *weight_errors]
+    weights = role is not None, role == "weight"
+    scores = names["score"]
+    if len(scores) == 1:
+        rows, possible = _rows(table, scores[0], kept, errors)
+        return Predictions(rows, keys, *weights, nulls, possible)
+    of_models = [
+        _rows(table, column, kept | {"model": ibis_library().literal(column)}, errors)
+        for column in scores
+    ]
+    rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
+    possible = sorted({code for _, codes in of_models for code in codes})
+    keys = [*by, "model", *(["fold"] if "fold" in names else [])]
+    return Predictions(rows, keys, *weights, nulls, possible)
+
+
+def keys_and_score(table: IbisTable, columns: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The column of scores, and those of the keys by their names in results."""
+    check_table(table)
+    kinds = pl.Schema({name: _like(kind) for name, kind in table.schema().items()})
+    names = named_columns({**columns, "truth": None}, kinds)
+    require(names, kinds, ["score"])
+    keys = {name: table[name] for name in names.get("by", [])}
+    if "model" in names:
+        keys["model"] = table[names["model"][0]]
+    if "fold" in names:
+        keys["fold"] = _fold(table, names["fold"])
+    return table[names["score"][0]], keys
+
+
+def _fold(table: IbisTable, names: Sequence[str]) -> Any:
+    """The column of folds; several are joined by dots."""
+    if len(names) == 1:
+        return table[names[0]]
+    first, *others = (table[name].cast("string").replace(".", "..") for name in names)
+    for other in others:
+        first = first + "." + other
+    return first
 
 
 def _like(kind: Any) -> pl.DataType:
@@ -112,31 +152,6 @@ def _like(kind: Any) -> pl.DataType:
     if kind.is_boolean():
         return pl.Boolean()
     return pl.Int64() if kind.is_integer() else pl.Date()
-
-
-def read(cases: Cases[Any]) -> Predictions:
-    """A prediction table as `Predictions`; nothing is computed yet."""
-    table, counted_by, nulls = cases.table, cases.counted_by, cases.nulls
-    truth, positive = cast(str, cases.truth), cases.positive
-    keys = cases.keys
-    check_keys(keys)
-    _check_case(keys)
-    label, truth_errors = _truth(table[truth], truth, positive)
-    columns, errors = {key: table[key] for key in keys} | {TRUTH: label}, truth_errors
-    if counted_by is not None:
-        columns[WEIGHT], weight_errors = _weight(table, *counted_by)
-        errors = [*errors, *weight_errors]
-    weights = counted_by is not None, cases.weight is not None
-    if not cases.scores:
-        rows, possible = _rows(table, cast(str, cases.score), columns, errors)
-        return Predictions(rows, keys, *weights, nulls, possible)
-    of_models = [
-        _rows(table, column, {MODEL: ibis_library().literal(column)} | columns, errors)
-        for column in cases.scores
-    ]
-    rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
-    possible = sorted({code for _, codes in of_models for code in codes})
-    return Predictions(rows, [MODEL, *keys], *weights, nulls, possible)
 
 
 def _rows(

@@ -132,7 +132,6 @@ class Cases(Generic[Held]):
     20 rows, 10 positives
     truth  'truth' (by default)
     score  'score' (by default)
-    case   'case' (by default): 20
     >>> found.pipe(pr.evaluate, measures="auc")["estimate"].item()
     0.68
     """

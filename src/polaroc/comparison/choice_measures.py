@@ -34,11 +34,16 @@ def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> 
     mean = mean_name(measure)
     measures = ["auc", measure, *([] if mean is None else [mean])]
     if (at := one_prior(over)) is not None:
-        return evaluate(cases, priors=[at], measures=sorted({measure, "auc"}))
+        measures = sorted({measure, "auc"})
+        return evaluate(cases, priors=[at], measures=measures, score_prior=cases.score_prior)
     if isinstance(over, Belief):
-        return evaluate(cases, over=over, priors=over.priors, measures=measures)
+        return evaluate(
+            cases, over=over, priors=over.priors, measures=measures, score_prior=cases.score_prior
+        )
     priors = prior_grid(*over, GRID)["prior"].to_list()
-    return evaluate(cases, over=over, priors=priors, measures=[*measures, "sens"])
+    return evaluate(
+        cases, over=over, priors=priors, measures=[*measures, "sens"], score_prior=cases.score_prior
+    )
 
 
 def ends_by_model(own: pl.DataFrame | None, models: pl.Series) -> "tuple[Array, Array] | None":
@@ -92,6 +97,7 @@ def of_one_test_set(
     wanted: dict[str, Any] = {"measures": mean, "over": over}
     if at is not None:
         wanted = {"measures": measure, "priors": [at]}
+    wanted["score_prior"] = cases.score_prior
     return evidence, evaluate(cases, **wanted, intervals=True, level=level)
 
 

@@ -154,7 +154,10 @@ def compare(
         measures, _ = of_one_range(given.table, measure, over)
     else:
         at = "observed" if prior is None else prior
-        measures = evaluate(given.cases, over=over, priors=at, measures=sorted({measure, "auc"}))
+        measures = evaluate(
+            given.cases, over=over, priors=at, measures=sorted({measure, "auc"}),
+            score_prior=given.cases.score_prior,
+        )  # fmt: skip
     rows = rows_of(measures, measure)
     rows.check_prior(prior)
     table = balanced(rows, [prior], given.model, given.folds)

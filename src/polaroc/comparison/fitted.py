@@ -53,7 +53,10 @@ def fitted(
     measure = single_measure(name, prior, over, cases.score_prior)
     read = read_cases(cases, DROP_ROWS)
     if measured is None:
-        measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
+        measured = evaluate(
+            cases, measures=sorted({name, "auc"}), priors=prior, over=over,
+            score_prior=cases.score_prior,
+        )  # fmt: skip
     estimates = measured.filter(measure=name)
     lacking = estimates.filter(
         pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0

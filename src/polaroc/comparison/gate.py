@@ -194,8 +194,9 @@ def gate(
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
-            two, measure, prior=at, over=over if needs_range(measure) else None, level=level
-        )
+            two, measure, prior=at, over=over if needs_range(measure) else None, level=level,
+            score_prior=score_prior, test_train_ratio=test_train_ratio,
+        )  # fmt: skip
         area = None
         if measure in AREAS:
             area = partial(single_measure, measure, at or "observed", own_over, cases.score_prior)

@@ -504,7 +504,7 @@ def named_columns(
     for name in (*names.get("by", ()), *(name for name in keep if not name.startswith(PRIVATE))):
         if name in BY_DEFAULT and names.get(name) in ([name], None):
             raise InvalidArgument(
-                f"by has the column {name!r}, which is the {name}.", hint=f"leave it out of by."
+                f"by has the column {name!r}, which is the {name}.", hint="leave it out of by."
             )
         if name in taken or name.startswith(PRIVATE):
             raise InvalidArgument(

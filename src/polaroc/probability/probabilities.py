@@ -9,6 +9,7 @@ import polars as pl
 from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
     check_shared_keys,
+    column_names,
     curve_keys,
     with_key_types,
     within,
@@ -107,11 +108,6 @@ def probabilities(
     [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
     """
     check_flag("same_table", same_table)
-    if cases.scores:
-        raise InvalidArgument(
-            f"score names the columns {quoted(cases.scores)}, allowed is one.",
-            hint="bring the scores into one column beside the model of each: frame.unpivot(...).",
-        )
     tuned = whole_curves(curve)
     shared = curve_keys(tuned)
     cases, names = _rows(table, columns)
@@ -148,6 +144,11 @@ def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]
     frame = as_polars(table)
     names = frame.collect_schema().names()
     refuse_added(names)
+    if len(column_names(columns.get("score", "score"), "score")) > 1:
+        raise InvalidArgument(
+            f"score names the columns {quoted(columns['score'])}, allowed is one.",
+            hint="bring the scores into one column beside the model of each: frame.unpivot(...).",
+        )
     of_rows = {**columns, "truth": None, "positive": None, "weight": None, "count": None}
     whole = frame.with_columns(pl.struct(pl.all()).alias(GIVEN))
     cases = as_cases(whole, of_rows, needs=["score"], keep=[GIVEN], validate=False)

@@ -71,7 +71,7 @@ class Compared:
         cases = self.cases
         if cases.test_train_ratio is not None:
             return cases.test_train_ratio
-        if self.are_measures or cases.case is None or not self.folds:
+        if self.are_measures or cases.case is None or cases.is_numbered or not self.folds:
             return None
         case, models = cases.case, [self.model]
         number, of_model = self.table[case].n_unique(), self.table.group_by(models or pl.lit(0))

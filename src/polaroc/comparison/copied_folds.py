@@ -60,9 +60,11 @@ def copied_measures(measures: pl.DataFrame, folds: Sequence[str]) -> Copies | No
 
 def _copied(cases: Cases[pl.DataFrame], model: str, folds: Sequence[str]) -> Copies | None:
     """The folds that have the cases and scores of another one."""
-    columns = [model, cases.case, cases.truth, "score", cases.counted_by]
+    # Numbers of rows are not those of cases.
+    case = None if cases.is_numbered else cases.case
+    columns = [model, case, cases.truth, "score", cases.counted_by]
     # Cases that are named tell folds apart however few their scores are.
-    is_known = cases.case is not None and not cases.is_default("case")
+    is_known = case is not None and not cases.is_default("case")
     enough = pl.lit(True) if is_known else pl.col("score").n_unique() >= DISTINCT
     rows = cases.rows.select(*folds, *(name for name in columns if name is not None))
     return _repeated(rows, folds, enough, "folds", "the same cases and scores")

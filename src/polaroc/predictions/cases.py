@@ -184,6 +184,11 @@ class Cases(Generic[Held]):
         """Whether it was said that there is no column of a role."""
         return role in self.columns and self.columns[role] is None
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether `case` numbers the rows, and is no column of the table."""
+        return self.case is not None and "case" not in self.names
+
     def is_default(self, role: str) -> bool:
         """Whether the column of a role was not named, and has it by its name."""
         return role in self.names and role not in self.columns
@@ -416,7 +421,7 @@ def _declared(
     chosen += [pl.col(name).alias(role) for role, name in raw.items()]
     if len(scores) > 1:
         rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
-        names = {"model": ["model"], "case": ["case"]} | names
+        names = {"model": ["model"]} | names
     else:
         rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
     kinds = rows.collect_schema()
@@ -443,7 +448,7 @@ def _declared(
     rows = rows.with_columns(**values, error=error)
     fold: tuple[str, ...] = ("fold",) if "fold" in names else ()
     return Cases(
-        rows, **{role: role for role in ROLES if role in names and role != "fold"}, fold=fold,
+        rows, **{role: role for role in ROLES if role in kinds and role != "fold"}, fold=fold,
         by=tuple(by), nulls=nulls, source=table, columns=columns,
         names=names | ({"by": by} if by else {}),
         score_type=kinds["score"] if scores else pl.Float64(),

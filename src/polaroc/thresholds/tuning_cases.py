@@ -32,7 +32,7 @@ def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) 
     InvalidTable
         Where all cases of one table are in the other, with their truth and scores.
     """
-    if cases.case is not None and tuning.case is not None:
+    if "case" in cases.names and "case" in tuning.names:
         _refuse_rows(cases, tuning)
     warnings = []
     for role, warning in SHARED.items():
@@ -49,7 +49,7 @@ def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) 
 
 def _values(role: str, cases: Cases[pl.DataFrame], other: Cases[pl.DataFrame]) -> pl.Series | None:
     """The values of a role, else of the column that has it in the other table, if there are any."""
-    if role in cases.rows.columns:
+    if role in cases.names:
         return cases.rows[role]
     (name,) = other.names.get(role, [""])
     if cases.without(role) or name not in cases.source.lazy().collect_schema():

@@ -109,8 +109,8 @@ def test_the_best_comes_first_where_models_differ_by_rounding_only():
 @pytest.mark.parametrize("one", ["none", "single"])
 def test_without_folds_nothing_is_sure(one):
     table = at_priors({p: v[:1] for p, v in crossing().items()})
-    fold = None if one == "none" else "fold"
-    choice = pr.choose(table, fold=fold, test_train_ratio=0.25)
+    table = table.drop("fold") if one == "none" else table
+    choice = pr.choose(table, test_train_ratio=0.25)
     assert choice.answer.startswith("Take B, though nothing says how sure that is: the area")
     assert "To know how sure the choice is, give predictions" in " ".join(choice.warnings)
     for column in (
@@ -242,11 +242,3 @@ def test_a_little_of_a_belief_may_lie_beyond_the_table():
     beyond = scipy.stats.beta(24, 96).cdf(0.1) + scipy.stats.beta(24, 96).sf(0.4)
     # The share is that of nodes, each of which stands for the priors around it.
     assert float(warning.split()[0]) == pytest.approx(beyond, rel=0.3)
-
-
-@pytest.mark.parametrize("measure", ["auprec", "expected_cost"])
-def test_a_choice_does_not_depend_on_what_numpy_is_told_to_raise(measure):
-    asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2), "test_train_ratio": 0.25}
-    with np.errstate(all="raise"):
-        found = pr.choose(PREDICTIONS, measure, **asked)
-    assert found.answer == pr.choose(PREDICTIONS, measure, **asked).answer

@@ -68,9 +68,9 @@ def compare(
         What the answer is about. ``"algorithm"``: models trained again on other
         samples of this size. ``"trained"``: these fitted models, on other cases. By default
         "trained" for predictions on one test set, else "algorithm", which needs
-        `test_train_ratio`, or works it out: from a key `repeat` within which each
-        case is tested once, or from `case`, taking every case for trained on where it is not
-        tested; a column "case" that is not named is used for it where several
+        `test_train_ratio`, or works it out: of measures from a key `repeat` within which each
+        case is tested once, of predictions from `case`, taking every case for trained on where it
+        is not tested; a column "case" that is not named is used for it where several
         folds test the same cases. The ratio is 0 where
         no folds share cases (each its own dataset).
     level

@@ -129,8 +129,8 @@ def _refuse_repeated(
             f"cells are repeated: within one {quoted((model, *folds))} the key "
             f"{quoted(varying)} varies.",
             hint=Hint(
-                "keep one value of it, or, where models were fitted anew for each, name it as a "
-                "fold: {fold}.",
+                "keep one value of it, or, where models were fitted anew for each, evaluate with "
+                "it as a fold: {fold}.",
                 fold=[*folds, *varying],
             ),
         )

@@ -179,7 +179,10 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             predictions = self._prefit_predictions(cases)
         else:
             predictions = self._fitted_predictions(X, y, cases, params)
-        named = cases_of(predictions, weight=None if sample_weight is None else "weight")
+        named = cases_of(
+            predictions, model=None, fold=None, case=None,
+            weight=None if sample_weight is None else "weight",
+        )  # fmt: skip
         self.operating_point_ = operating_points(
             named, self.rule, priors=self.prior, over=self.over, target=self.target,
             constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,

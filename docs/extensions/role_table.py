@@ -1,11 +1,11 @@
 """A directive that shows what each function does with each role of a column."""
 
 from docutils import nodes
+from polaroc.predictions.roles import ROLES
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import polaroc
-from polaroc.predictions.roles import ROLES
 
 SIGNS = {"used": "used", "no bearing": "–", "refused": "refused"}
 

@@ -180,8 +180,8 @@ def test_keys_of_any_type_have_their_own_curves_in_order_with_null_last(kind):
         expected += [(*keys, *point) for point in counts]
     roles = {"truth": "truth", "score": "score", "model": "key", "fold": "fold"}
     found = pr.curve(table, **roles)
-    assert found["key"].dtype == values.dtype
-    assert found.select("key", "fold", "threshold", "tp", "fp").rows() == expected
+    assert found["model"].dtype == values.dtype
+    assert found.select("model", "fold", "threshold", "tp", "fp").rows() == expected
     assert_frame_equal(pr.curve(table.lazy(), **roles).collect(), found)
 
 

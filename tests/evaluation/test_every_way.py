@@ -112,11 +112,11 @@ def same_aucs(found: pl.DataFrame, table: pl.DataFrame, *keys: str) -> None:
 def test_many_keys_of_few_rows(evaluated):
     rng = np.random.default_rng(1)
     table = pl.DataFrame({
-        "model": rng.integers(0, 50, 100_000).astype(str), "case": rng.integers(0, 600, 100_000),
+        "model": rng.integers(0, 50, 100_000).astype(str), "site": rng.integers(0, 600, 100_000),
         "truth": rng.random(100_000) < 0.3, "score": rng.normal(size=100_000).round(1),
     })  # fmt: skip
-    found = evaluated(table, by=["model", "case"], measures="auc")
-    same_aucs(found, table, "model", "case")
+    found = evaluated(table, by="site", model="model", measures="auc")
+    same_aucs(found, table, "site", "model")
 
 
 WORDS = pl.Series(RNG.choice(["a", "b", "c", None], 1000).tolist(), dtype=pl.String)
@@ -141,7 +141,7 @@ def test_keys_of_any_type(evaluated, key):
         "key": key, "fold": RNG.integers(0, 2, 1000), "truth": RNG.random(1000) < 0.2,
         "score": RNG.normal(size=1000).round(1),
     })  # fmt: skip
-    same_aucs(evaluated(table, by=["key", "fold"], measures="auc"), table, "key", "fold")
+    same_aucs(evaluated(table, by="key", fold="fold", measures="auc"), table, "key", "fold")
 
 
 WIDE = RNG.normal(size=800) * 10.0 ** RNG.integers(-300, 300, 800)

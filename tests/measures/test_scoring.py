@@ -162,8 +162,13 @@ def test_compare_and_choose_know_which_losses_are_better_low():
     worse = table.with_columns(score=0.5 + (pl.col("score") - 0.5) / 3, model=pl.lit("worse"))
     both = pl.concat([table.with_columns(model=pl.lit("better")), worse])
     both = both.with_columns(fold=pl.int_range(pl.len()) % 5)
-    asked = {"by": ["model", "fold"], "measures": ["brier", "brier_skill"], "priors": [0.2, 0.4]}
-    measures = pr.evaluate(both, **NAMES, **asked)
+    asked = {
+        "model": "model",
+        "fold": "fold",
+        "measures": ["brier", "brier_skill"],
+        "priors": [0.2, 0.4],
+    }
+    measures = pr.evaluate(both, **NAMES | asked)
     for measure in ("brier", "brier_skill"):
         chosen = pr.choose(measures, measure=measure, test_train_ratio=0.25)
         assert chosen.models["model"][0] == "better"

@@ -108,8 +108,7 @@ def test_posterior_reads_scores_as_right_at_their_prior(form, right_at, prior, c
     if form == "curve":
         point = pr.operating_points(curve(table), "posterior", **given, **other)
     elif form == "cases":
-        described = pr.cases(table, **NAMES, **other)
-        point = pr.operating_points(described, "posterior", **given)
+        point = pr.operating_points(pr.cases(table, **NAMES), "posterior", **given, **other)
     else:
         frame = table.lazy() if form == "lazy" else table
         point = pr.operating_points(frame, "posterior", **NAMES, **given, **other).lazy().collect()

@@ -282,7 +282,7 @@ def test_a_class_that_is_absent_has_no_promise(key):
 def test_thresholds_of_folds_promise_nothing():
     rows = pl.concat([table().with_columns(part=fold) for fold in (1, 2)])
     asked = {"constraints": {"recall": 0.5}, "confidence": 0.95, "fold": "part"}
-    with pytest.raises(InvalidArgument, match="'part' tells folds apart, whose models"):
+    with pytest.raises(InvalidArgument, match="'fold' tells folds apart, whose models"):
         points(rows, **asked)
     alone = points(rows.filter(part=1), **asked)
     assert "promise" in alone.collect_schema().names()

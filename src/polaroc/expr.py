@@ -29,7 +29,7 @@ from polaroc.curves.in_groups import (
 )
 from polaroc.curves.segments import CELLS, segment_columns
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures import functions
 from polaroc.measures.areas import STARTS
 from polaroc.measures.catalog import select_measures
@@ -314,10 +314,7 @@ def _threshold(value: object) -> float:
     if isnan(number) or (isinstance(value, int) and number != value):
         raise InvalidArgument(
             f"threshold is {value!r}, allowed are numbers that fit a 64-bit float.",
-            hint=Hint(
-                "for example {threshold}; cases with score ≥ threshold are called positive.",
-                threshold=0.5,
-            ),
+            hint="for example threshold=0.5; cases with score ≥ threshold are called positive.",
         )
     return number
 

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, cast
 
 import polars as pl
 
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted, spelled
 
 # The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
 MAX_NUMBER = 1_000_000
@@ -46,11 +46,11 @@ def check_share(name: str, value: object) -> None:
     if value < LEAST_SHARE:
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed is {LEAST_SHARE:g} ≤ {name} < 1.",
-            hint=Hint.example(name, SHARES.get(name, 0.05)),
+            hint=example(name, SHARES.get(name, 0.05)),
         )
 
 
-def share_hint(name: str, value: object, usual: float) -> Hint:
+def share_hint(name: str, value: object, usual: float) -> str:
     """The hint at a share between 0 and 1: of a value in per cent that share, else a usual one.
 
     Examples
@@ -59,9 +59,8 @@ def share_hint(name: str, value: object, usual: float) -> Hint:
     90 % is recall=0.9. for example recall=0.5.
     """
     if is_number(value) and 1 < value <= 100:
-        share: dict[str, Any] = {name: value / 100}
-        return Hint(f"{value:g} % is {{{name}}}.", **share)
-    return Hint.example(name, usual)
+        return f"{value:g} % is {spelled(name, value / 100)}."
+    return example(name, usual)
 
 
 def check_factors(**factors: object) -> None:
@@ -89,14 +88,9 @@ def check_ratio(ratio: object) -> None:
         raise InvalidArgument(
             f"test_train_ratio is {shortened(ratio)}, needed is a number ≥ 0: test over training "
             "cases of a fold, which the table does not tell.",
-            hint=Hint(
-                "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or {case} where its "
-                "values are the cases of one cross-validation; predictions of fitted models on "
-                "one test set, {target}, need none.",
-                test_train_ratio=0.25,
-                case="id",
-                target="trained",
-            ),
+            hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds, or case='id' "
+            "where its values are the cases of one cross-validation; predictions of fitted models "
+            "on one test set, target='trained', need none.",
         )
 
 
@@ -107,7 +101,7 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
         end = f"≥ {least}" if most is None else f"from {least} to {most:,}"
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are whole numbers {end}.",
-            hint=Hint.example(name, max(least, 1)),
+            hint=example(name, max(least, 1)),
         )
 
 
@@ -116,11 +110,11 @@ def check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are True and False.",
-            hint=Hint.example(name, True),
+            hint=example(name, True),
         )
 
 
-def refuse_unused(purpose: str, why: str, *, hint: Hint | None = None, **options: object) -> None:
+def refuse_unused(purpose: str, why: str, *, hint: str | None = None, **options: object) -> None:
     """Refuse options that are for something else; None is not given.
 
     Examples
@@ -149,7 +143,7 @@ def check_text(name: str, value: object, example: str) -> None:
     """Refuse what is not a text."""
     if not isinstance(value, str):
         raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is a name.", hint=Hint.example(name, example)
+            f"{name} is {shortened(value)}, allowed is a name.", hint=example(name, example)
         )
 
 
@@ -195,7 +189,7 @@ def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
         raise InvalidArgument(
             f"{name} is {shortened(given)}, allowed are values ≥ 0 and {end}, or their number "
             f"from 2 to {MAX_NUMBER:,}.",
-            hint=Hint.example(name, [0.1, 0.2]),
+            hint=example(name, [0.1, 0.2]),
         )
     return sorted({float(value) for value in values})
 

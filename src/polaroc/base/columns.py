@@ -12,7 +12,7 @@ from polaroc.base.joins import as_key
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
 from polaroc.base.text import text_of
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, EagerTable, FrameStep, Table
 
 CURVE = (
@@ -60,10 +60,7 @@ OF_THRESHOLDS = frozenset(
         *(f"{name}_{end}" for name in HAVE_LIMITS for end in ("lower", "upper")),
     )
 )  # fmt: skip
-RENAME = Hint(
-    "rename it first: frame.rename({...}).",
-    command_line="rename it where the file is written, or in a copy.",
-)
+RENAME = "rename it first."
 # How a table is made of predictions.
 OF_PREDICTIONS = {
     "curve(...)": ": of predictions, pr.curve(table, truth='truth', score='score')",
@@ -228,10 +225,7 @@ def keys_named(
     if not named or any(name not in keys for name in named):
         raise InvalidArgument(
             f"{role} is {names or role!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint=Hint(
-                f"name a key that tells the {role}s apart, or make the table with {{{role}}}.",
-                **{role: None},
-            ),
+            hint=f"name a key that tells the {role}s apart, or make the table with {role}=.",
         )
     return named
 
@@ -318,8 +312,7 @@ def check_shared_keys(
     if unknown:
         raise InvalidTable(
             f"no role of the cases names the key {quoted(unknown)} of {table}.",
-            hint=hint
-            or Hint("name it with {model}, {fold} or {by}.", model=None, fold=None, by=None),
+            hint=hint or "name it with model=, fold= or by=.",
         )
 
 

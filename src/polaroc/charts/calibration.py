@@ -11,7 +11,7 @@ from polaroc.charts.libraries import alt
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import colour, share_axis, with_theme
-from polaroc.errors import Hint, InvalidTable
+from polaroc.errors import InvalidTable
 
 if TYPE_CHECKING:
     from polaroc.charts.lines import Lines
@@ -66,7 +66,7 @@ def reliability(
     if table.is_empty() and not every.is_empty():
         raise InvalidTable(
             "no key has scores that are probabilities, from 0 to 1.",
-            hint=Hint("turn scores into probabilities first: polaroc.probabilities(...)."),
+            hint="turn scores into probabilities first: polaroc.probabilities(...).",
         )
     left_out = every.filter(pl.col("score").is_null()).select(keys).unique().height
     subtitle = BAND

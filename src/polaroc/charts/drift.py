@@ -14,7 +14,7 @@ from polaroc.charts.lines import FEWER_KEYS, refuse_many, straight_lines, thinne
 from polaroc.charts.options import checked
 from polaroc.charts.theme import prior_label, share_axis, style
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
 
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
@@ -158,10 +158,7 @@ def _check(priors: int, points: int) -> None:
     if priors > len(SHAPES):
         raise InvalidArgument(
             f"there are points at {priors} priors, allowed are {len(SHAPES)}.",
-            hint=Hint(
-                "give the ends of a range and 0.5: {priors}, not 'observed'.",
-                priors=[0.1, 0.5, 0.9],
-            ),
+            hint="give the ends of a range and 0.5: priors=[0.1, 0.5, 0.9], not 'observed'.",
         )
     if points > MAX_POINTS:
         raise InvalidArgument(

@@ -11,7 +11,7 @@ from polaroc.base.checks import is_number
 from polaroc.base.columns import OF_PREDICTIONS
 from polaroc.base.docstrings import described_as
 from polaroc.base.tables import is_array
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.predictions.columns import KEYWORDS
 
 _P = ParamSpec("_P")
@@ -62,7 +62,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
             if kind is not None and not kind.fits(value):
                 raise InvalidArgument(
                     f"{name} is {quoted([value])}, allowed is {kind.allowed}.",
-                    hint=Hint.example(name, kind.example),
+                    hint=example(name, kind.example),
                 )
         from altair.utils.schemapi import debug_mode
 

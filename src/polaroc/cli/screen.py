@@ -1,6 +1,8 @@
 """Results and notes on the screen, progress, and refusals."""
 
+import ast
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -18,7 +20,7 @@ from rich.text import Text
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.json_text import json_text
-from polaroc.errors import Hint, PolarocError, PolarocWarning, numbers, without_long_words
+from polaroc.errors import PolarocError, PolarocWarning, numbers, without_long_words
 from polaroc.files.atomic import DISK, inputs_kept, refusal
 from polaroc.files.text_files import ONLY_UTF_8
 from polaroc.predictions.cases import WRITE_NUMBERS
@@ -37,6 +39,18 @@ OPTIONS = {
     **LIMITS, "measures": "--measure", "priors": "--prior", "points": "--threshold",
     "constraints": "--min-precision", "capacity": "--max-posfrac",
 }  # fmt: skip
+
+# Arguments of functions that a command has as an option, and how Python writes one with a value.
+ARGUMENTS = {
+    "by", "case", "champion", "challenger", "cluster", "confidence", "constraints", "cost_fn",
+    "cost_fp", "count", "fold", "interpolation", "level", "margin", "measure", "measures",
+    "memory", "model", "nulls", "over", "points", "positive", "precision", "prior", "priors",
+    "recall", "score", "target", "test_train_ratio", "time", "truth", "tuning", "weight", "every",
+}  # fmt: skip
+ARGUMENT = re.compile(
+    r"\b(?P<argument>[a-z_]+)="
+    r"(?P<value>\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|'[^']*'|\"[^\"]*\"|\.\.\.|None|True|[\d.]*\d)?"
+)
 
 _quiet = False
 
@@ -222,8 +236,26 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def with_options(text: str) -> str:
-    """A text in which arguments that it names are spelled as options."""
-    return text.for_command_line(option) if isinstance(text, Hint) else text
+    """A text in which arguments that it names are spelled as options.
+
+    Examples
+    --------
+    >>> with_options("give over=(0.05, 0.20), or say fold=None: see tuning=.")
+    "give --over 0.05 0.20, or say --fold '': see --tuning."
+    """
+    return ARGUMENT.sub(_as_option, text)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    argument, word = found["argument"], found["value"] or "None"
+    if argument not in ARGUMENTS:
+        return found[0]
+    try:
+        value = ast.literal_eval(word)
+    except (SyntaxError, ValueError):
+        return found[0]
+    is_none = found["value"] == "None"
+    return f"{option(argument, None)} ''" if is_none else option(argument, value)
 
 
 def option(argument: str, value: object) -> str:

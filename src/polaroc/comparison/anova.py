@@ -17,7 +17,7 @@ from polaroc.comparison import omnibus
 from polaroc.comparison.copied_folds import Copies, copied_measures
 from polaroc.comparison.design import filled_array
 from polaroc.comparison.measure_rows import Rows, distinct, refuse_rows, rows_of
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.priors.grids import SAME, is_among
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import of_folds
@@ -159,7 +159,7 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
     if len(named) < 2 or len(set(named)) < len(named):
         raise InvalidArgument(
             f"factors are {quoted(named) or 'none'}, allowed are two or more columns, each once.",
-            hint=Hint.example("factors", ["model", "fold"]),
+            hint=example("factors", ["model", "fold"]),
         )
     unknown = [factor for factor in named if factor not in frame.columns]
     if unknown:

@@ -17,7 +17,7 @@ from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
 from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.curves.curve import curve
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
@@ -44,17 +44,13 @@ def choose_with_tuning(
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
             "not given.",
-            hint=Hint("give {truth} and {score}.", truth="truth", score="score"),
+            hint="give truth='truth' and score='score'.",
         )
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
-            hint=Hint(
-                "give {tuning}: predictions on cases that take no part otherwise; or {fold}, where "
-                "models were fitted anew in each fold.",
-                tuning=...,
-                fold="fold",
-            ),
+            hint="give tuning=: predictions on cases that take no part otherwise; or fold='fold', "
+            "where models were fitted anew in each fold.",
         )
     cases = cases.collect()
     # Thresholds that cost least need no clusters, those with a promise do.

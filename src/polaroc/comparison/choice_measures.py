@@ -7,7 +7,7 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.measures.spec import Measure
@@ -20,11 +20,7 @@ from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.test_sets import of_test_set
 
 GRID = 25
-NEEDS_RANGE = Hint(
-    "give {over}, a belief, or one prior twice.",
-    command_line="give {over}, or one prior twice.",
-    over=(0.05, 0.20),
-)
+NEEDS_RANGE = "give over=(0.05, 0.20), a belief, or one prior twice."
 
 
 def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl.DataFrame:
@@ -113,17 +109,12 @@ def measure_over(measure: str, over: Over | None, score_prior: Prior) -> Measure
 
 def measured_once(measures: pl.DataFrame) -> Evidence:
     """The evidence of measures of one test set, of which nothing is known; refuse their errors."""
-    needed = "predictions with {case}, the cases of the test set, or measures of several folds"
+    needed = "predictions with case='id', the cases of the test set, or measures of several folds"
     if "std_error" in measures.columns and measures["std_error"].is_not_null().any():
         raise InvalidArgument(
             "each model was measured once, with a standard error, which does not tell how "
             "correlated the errors of models on one test set are.",
-            hint=Hint(f"give {needed}; or drop the limits, for a choice that says nothing of how "
-                      "sure it is.", case="id"),
-        )  # fmt: skip
-    return without(
-        Hint(
-            f"To know how sure the choice is, give {needed}: each model was measured once.",
-            case="id",
+            hint=f"give {needed}; or drop the limits, for a choice that says nothing of how sure it "
+            "is.",
         )
-    )
+    return without(f"each model was measured once; give {needed}")

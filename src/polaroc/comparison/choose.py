@@ -43,7 +43,7 @@ from polaroc.comparison.measure_rows import (
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.stakes import Stakes, stakes_of
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import (
     CATALOG,
     at_one_prior,
@@ -290,21 +290,19 @@ def _check_options(measure: str, of_costs: dict[str, object], score_prior: objec
         raise InvalidArgument(
             f"measure is {measure!r}, which does not depend on the share of positives, and a "
             "choice is one over shares of positives.",
-            hint=Hint(
-                "compare(...) and gate({measure}) take it; for a choice take measure='auprec'.",
-                command_line="`polaroc compare` and `polaroc gate` take {measure}.",
-                measure=measure,
-            ),
+            hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
         )
     if measure == EXPECTED_COST:
         refuse_unused("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
                 score_prior=score_prior)  # fmt: skip
         return
     refuse_unused(
-        f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,
-        hint=Hint("give {measure} with {tuning} to choose a threshold, too, or leave them out.",
-                  measure=EXPECTED_COST, tuning=None),
-    )  # fmt: skip
+        f"for measure={EXPECTED_COST!r}",
+        f"measure is {measure!r}",
+        **of_costs,
+        hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or leave "
+        "them out.",
+    )
 
 
 def choose_measured(

@@ -22,7 +22,7 @@ from polaroc.comparison.measure_rows import (
     rows_of,
 )
 from polaroc.comparison.result import Comparison, pair_frame
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.columns import Columns
@@ -179,28 +179,21 @@ def _target(given: Compared, target: Target | None) -> Target:
     if target == "trained" and given.are_measures:
         raise InvalidArgument(
             "target is 'trained', which compares predictions, and the table holds measures.",
-            hint=Hint("give predictions, or take {target}.", target="algorithm"),
+            hint="give predictions, or take target='algorithm'.",
         )
     if target == "trained" and given.folds:
         raise InvalidArgument(
             "target is 'trained', which compares models fitted once, and there are several folds, "
             f"{quoted(given.folds)}.",
-            hint=Hint(
-                "keep one of them, or say fold=None where the column only divides one test set; "
-                "for models fitted anew for each take {target}.",
-                target="algorithm",
-            ),
+            hint="keep one of them, or say fold=None where the column only divides one test set; "
+            "for models fitted anew for each take target='algorithm'.",
         )
     if target != "trained" and given.on_cases:
         raise InvalidArgument(
             f"each model was measured once, on one test set, and target {target!r} compares models "
             "over several folds.",
-            hint=Hint(
-                "these fitted models are compared case by case with {target}; where there are "
-                "folds, name their column, {fold}.",
-                target="trained",
-                fold="fold",
-            ),
+            hint="these fitted models are compared case by case with target='trained'; where there "
+            "are folds, name their column, fold='fold'.",
         )
     return target
 

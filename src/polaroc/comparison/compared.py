@@ -11,7 +11,7 @@ from polaroc.base.columns import collect_like
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
 from polaroc.comparison.copied_folds import without_copies
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, NotSupported, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases, cases_or_measures
 from polaroc.predictions.row_checks import check_clusters, left_out
@@ -174,11 +174,8 @@ def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
         raise InvalidArgument(
             f"{model!r} has {count:,} values, allowed are {MAX_MODELS:,} models, of which every "
             "two are compared.",
-            hint=Hint(
-                "name the column that tells the models apart, for example {model}, or leave out "
-                "models that do not matter.",
-                model="model",
-            ),
+            hint="name the column that tells the models apart, for example model='model', or leave "
+            "out models that do not matter.",
         )
 
 
@@ -219,11 +216,7 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
     if unknown:
         raise InvalidArgument(
             f"{model!r} has no {quoted(unknown)}; it has {quoted(present)}.",
-            hint=Hint(
-                "name two of these as {champion} and {challenger}.",
-                champion=None,
-                challenger=None,
-            ),
+            hint="name two of these as champion= and challenger=.",
         )  # fmt: skip
     if champion == challenger:
         raise InvalidArgument(

@@ -7,7 +7,7 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.names import noted_by_kind
 from polaroc.comparison.measure_rows import below_chance
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
 from polaroc.measures.scoring import CASE_LOSSES
@@ -81,8 +81,8 @@ def single_measure(
     if isinstance(name, str) and name in CATALOG and name not in allowed:
         raise InvalidArgument(
             f"measure is {name!r}, which has no standard error on one test set.",
-            hint=Hint("compare it over several folds, with {test_train_ratio}, or take one of "
-                      f"{quoted(allowed)}.", test_train_ratio=0.25),
+            hint=("compare it over several folds, with test_train_ratio=0.25, or take one of "
+                      f"{quoted(allowed)}."),
         )  # fmt: skip
     check_choice("measure", name, allowed)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior

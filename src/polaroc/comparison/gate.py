@@ -23,7 +23,7 @@ from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_pl
 from polaroc.comparison.missed_positives import positives_and_bias
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument, example
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
 from polaroc.measures.spec import Measure
 from polaroc.predictions.columns import Columns
@@ -54,12 +54,10 @@ OF_CLUSTERS = (
     "was measured for independent cases only."
 )
 NO_PROMISE = "There are too few cases for an interval, a pass or a fail: {}."
-UNKNOWN_POSITIVES = Hint(
+UNKNOWN_POSITIVES = (
     "Nothing tells how many positives there are, of which a model may miss some that few would not "
-    "show. So there is no interval, pass or fail: give predictions with {case}; or of measures "
-    "without weights {test_train_ratio}, 1/(k-1) for k folds.",
-    case="id",
-    test_train_ratio=0.25,
+    "show. So there is no interval, pass or fail: give predictions with case='id'; or of measures "
+    "without weights test_train_ratio=0.25, 1/(k-1) for k folds."
 )
 FEW_NEGATIVES = (
     "With few negatives areas are biased, by an unknown amount. So the interval is {} wider on "
@@ -221,8 +219,7 @@ def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_score
     if over is not None and prior is not None:
         raise InvalidArgument(
             "both over and prior are given.",
-            hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
-                      over=(0.05, 0.20), prior=0.1),
+            hint="leave one of them out: over=(0.05, 0.20) is a range, prior=0.1 a single prior.",
         )  # fmt: skip
     if prior is not None:
         measure = at_one_prior(measure)
@@ -232,7 +229,7 @@ def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_score
     if over is None and prior is None and has_scores and needs_range(measure):
         raise InvalidArgument(
             f"{measure!r} is over a range of priors, and neither over nor prior is given.",
-            hint=Hint("give {over}, or {prior} where it is known.", over=(0.05, 0.20), prior=0.1),
+            hint="give over=(0.05, 0.20), or prior=0.1 where it is known.",
         )
     return measure
 
@@ -246,7 +243,7 @@ def _check_margin(measure: str, margin: object) -> None:
         raise InvalidArgument(
             f"margin is {shortened(margin)}, allowed is {allowed}: by how much the challenger may "
             "be worse.",
-            hint=Hint.example("margin", 0.01),
+            hint=example("margin", 0.01),
         )
 
 

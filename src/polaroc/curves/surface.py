@@ -10,7 +10,7 @@ from polaroc.base.columns import RESERVED, curve_keys, within
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.priors.grids import is_among, prior, skew, some_priors
 from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
 from polaroc.typing import Priors, Quantity
@@ -135,7 +135,7 @@ def select_rates(
                 raise InvalidArgument(
                     f"rates has {quoted([name])}: {quoted([rate])}, allowed are names and "
                     "functions of recall, false positive rate and skew.",
-                    hint=Hint.example("rates", ["accuracy"]),
+                    hint=example("rates", ["accuracy"]),
                 )
     else:
         names = one_or_several(requested)

@@ -30,7 +30,7 @@ from polaroc.deployment.tables import (
     in_use,
     refuse_other_keys,
 )
-from polaroc.errors import Hint, InvalidPredictions, check_choice
+from polaroc.errors import InvalidPredictions, check_choice
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import with_note
@@ -195,7 +195,7 @@ def _check_posteriors(table: _Ranked) -> None:
         raise InvalidPredictions(
             f"{table.name}: scores run from {min(ends):g} to {max(ends):g}; the method 'em' needs "
             "probabilities, from 0 to 1.",
-            hint=Hint("{method} takes any scores.", method="confusion"),
+            hint="method='confusion' takes any scores.",
         )
 
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.rounding import percent
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key, counts_of
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.table import Predictions
@@ -60,7 +60,7 @@ def moments(rows: Mapping[Key, pl.DataFrame], time: str) -> list[str]:
     if any(_has_hours(frame[time]) for frame in rows.values()):
         raise InvalidArgument(
             f"{DEPLOYED}: {said}",
-            hint=Hint("take the days of these moments, {every}, or the weeks.", every="1d"),
+            hint="take the days of these moments, every='1d', or the weeks.",
         )
     return [said + " Give the day or the week instead of the moment."]
 

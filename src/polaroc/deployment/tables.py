@@ -23,7 +23,7 @@ from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.deployment.calendar import cut, dates_of, no_time
 from polaroc.deployment.limits import Reference, Threshold
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -110,10 +110,8 @@ def refuse_other_keys(
             f"{table}: there is no key {quoted(lacking)}, which the reference has."
             if lacking
             else f"reference: there is no key {quoted(more)}, which the {table} cases have.",
-            hint=Hint(
-                "say fold=None or model=None where the rows are of one model, or keep in the "
-                "reference the model in use alone."
-            ),
+            hint="say fold=None or model=None where the rows are of one model, or keep in the "
+            "reference the model in use alone.",
         )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import check_flag, check_share, refuse_unused, unless
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
 from polaroc.measures.areas import auprec_measures
@@ -70,7 +70,7 @@ class Request:
             raise InvalidArgument(
                 "interpolation is 'hull': the hull is fitted to the test data, and no interval "
                 "of it is valid.",
-                hint=Hint("use {interpolation}.", interpolation="exact"),
+                hint="use interpolation='exact'.",
             )
         if self.memory is not None:
             raise InvalidArgument(

@@ -13,7 +13,7 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.whole import takes_curve
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice, example
 from polaroc.measures.balanced import (
     balanced,
     distance,
@@ -205,7 +205,7 @@ def check_arc_weights(weights: Sequence[float]) -> None:
     check_weights(weights)
     if not any(weights):
         raise InvalidArgument(
-            "weights are both 0, and so is AccSens.", hint=Hint.example("weights", (1, 1))
+            "weights are both 0, and so is AccSens.", hint=example("weights", (1, 1))
         )
 
 

@@ -31,7 +31,6 @@ from polaroc.base.private_columns import LABEL, PRIVATE, TRUTH, private
 from polaroc.base.tables import as_polars
 from polaroc.base.text import is_missing_text, listed_rows
 from polaroc.errors import (
-    Hint,
     InvalidArgument,
     InvalidPredictions,
     NotSupported,
@@ -60,10 +59,7 @@ from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
 WRITE_NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field or NA."
-DECIMAL_COMMA = Hint(
-    "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True).",
-    command_line="is that a decimal comma? Of a text file give --decimal ,.",
-)
+DECIMAL_COMMA = "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True)."
 # Labels up to which the truth may be one of several classes.
 MAX_CLASSES = 50
 # Values by which a column divides the data, such as "train" and "test_set", and not into folds.

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.columns import column_name, column_names, refuse_clash
 from polaroc.base.private_columns import LABEL, VALUE
 from polaroc.base.tables import as_polars
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.cases import Cases, as_cases, check_columns
 from polaroc.predictions.columns import Columns
 from polaroc.typing import Label, Table
@@ -117,11 +117,9 @@ def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) 
     raise InvalidArgument(
         f"scores has the classes {quoted([*columns])}, and truth {labels.name!r} the labels "
         f"{quoted(present)}: which column is whose cannot be told.",
-        hint=Hint(
-            "give a mapping from each label to its column, such as {scores}; rows of labels "
-            "without a column are to be left out before.",
-            scores=dict.fromkeys(present[:MAX_LABELS], "…"),
-        ),
+        hint="give a mapping from each label to its column, such as "
+        f"scores={dict.fromkeys(present[:MAX_LABELS], '…')}; rows of labels without a column are "
+        "to be left out before.",
     )
 
 

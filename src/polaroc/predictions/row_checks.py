@@ -15,7 +15,7 @@ from polaroc.base.private_columns import (
     TRUTH,
 )
 from polaroc.base.text import is_missing_text, joined_notes
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Label
 
 SCORE = "threshold"
@@ -44,27 +44,16 @@ UNRANKED = (
     "null, NaN or unclear values among the predictions, or a curve that is not whole (several as "
     "one, or rows left out)"
 )
-DROP_ROWS = Hint(
-    "drop such rows with {nulls}, or correct them before; a null is a missing value, as NaN is in "
-    "pandas.",
-    command_line="drop such rows with {nulls}, or correct them before.",
-    nulls="drop",
-)
+DROP_ROWS = "drop such rows with nulls='drop', or correct them before."
 CORRECT_ROWS = "drop such rows before, or correct them."
-LABEL_HINT = Hint(
-    "name the positive label(s), {positive}; without it allowed are 0/1 and false/true.",
-    positive=...,
-)
+LABEL_HINT = "name the positive label(s), positive=...; without it allowed are 0/1 and false/true."
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: LABEL_HINT,
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
     BAD_COUNT: "a count is a whole number ≥ 0; other numbers are weights: name them as weight.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
-CAST = Hint(
-    "cast it first, for example pl.col(...).cast(pl.Float64), in pandas pd.to_numeric(frame[...]).",
-    command_line="cast it first, for example when the file is written.",
-)
+CAST = "make numbers of them first, for example with pl.col(...).cast(pl.Float64)."
 # What the labels of a truth are without `positive`, as text in small letters.
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
 # Labels that a message names.
@@ -210,7 +199,7 @@ def check_labels(labels: pl.Series, name: str, positive: Label | Sequence[Label]
     if len(negative) == known.height > 1:
         raise InvalidPredictions(
             f"no row has the positive label {positive!r}; {has_labels}.",
-            hint=Hint("check the spelling of {positive}", positive=...),
+            hint="check the spelling of positive=...",
         )
     absent = [
         label for label in listed(positive) if not read_labels(labels, name, label)[TRUTH].any()

@@ -11,7 +11,7 @@ from polaroc.base.checks import check_share, check_whole, is_number, one_or_seve
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.statistics import normal_scores
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, example, quoted
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE, check_clusters
@@ -158,7 +158,7 @@ def _areas(auc: float | Sequence[float] | None, models: int | None) -> list[floa
     if auc is None:
         raise InvalidArgument(
             "neither a pilot nor auc is given.",
-            hint=Hint("give a table of predictions, or the AUC to expect, {auc}.", auc=0.8),
+            hint="give a table of predictions, or the AUC to expect, auc=0.8.",
         )
     areas = one_or_several(auc)
     for area in areas:
@@ -178,7 +178,7 @@ def _correlation(name: str, value: object, default: float) -> float:
     if isinstance(value, bool) or not is_number(value) or not 0 <= value <= 1:
         raise InvalidArgument(
             f"{name} is {quoted([value])}, allowed is 0 ≤ {name} ≤ 1.",
-            hint=Hint.example(name, default),
+            hint=example(name, default),
         )
     return float(value)
 
@@ -252,7 +252,7 @@ def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
     if is_twice or not all(map(same[0].equals, same)) or len(parts) > 1 > len(case):
         raise InvalidPredictions(
             "the models of the pilot did not score the same cases, each once and with one truth.",
-            hint=Hint("name the column of the cases, {case}; keep those of all models.", case="id"),
+            hint="name the column of the cases, case='id'; keep those of all models.",
         )
     truth = parts[0][TRUTH].to_numpy()
     unit = np.arange(truth.size)
@@ -264,7 +264,7 @@ def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
         raise InvalidPredictions(
             f"the pilot has {counts[0]} {units} with positives and {counts[1]} with negatives, "
             f"needed are {FEWEST} of each, and finite scores.",
-            hint=Hint("leave it out, and give {auc}.", auc=0.8),
+            hint="leave it out, and give auc=0.8.",
         )
     models = pl.concat([part[model[0]].head(1) for part in parts]) if model else pl.Series(["A"])
     scores = np.column_stack([part[SCORE].to_numpy() for part in parts])
@@ -305,7 +305,7 @@ def _strata(truth: Array, unit: Array, positives: int, negatives: int) -> list[t
         raise InvalidArgument(
             f"negatives is {negatives:,}, and whole clusters of the pilot with {positives:,} "
             f"positives have about {found:,.0f}.",
-            hint=Hint("give {negatives}.", negatives=round(found)),
+            hint=f"give negatives={round(found)}.",
         )
     return strata
 

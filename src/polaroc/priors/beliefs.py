@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.checks import is_number, pair_of, shortened
 from polaroc.base.lazy import np
 from polaroc.base.statistics import NORMAL, legendre, normal, quadrature
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
 from polaroc.priors.grids import check_range, prior, range_of, skew
 from polaroc.priors.in_use import level_of, the_estimate
@@ -266,11 +266,7 @@ def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") ->
         return uniform(*pair, measure)
     raise InvalidArgument(
         f"over is {shortened(over)}, allowed are a pair (lo, hi) of priors or a belief.",
-        hint=Hint(
-            "for example {over} or over=polaroc.beta(2, 18).",
-            command_line="for example {over}.",
-            over=(0.05, 0.20),
-        ),
+        hint="for example over=(0.05, 0.20) or over=polaroc.beta(2, 18).",
     )
 
 

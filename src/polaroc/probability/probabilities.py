@@ -20,7 +20,7 @@ from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED
@@ -132,7 +132,7 @@ def probabilities(
         raise InvalidTable(
             "the scores are those of the tuning table: probabilities of the cases that the curve "
             "was made of are too good.",
-            hint=Hint("give other cases, or {same_table}.", same_table=True),
+            hint="give other cases, or same_table=True.",
         )
     return _shown(result.lazy(), names, no_flag).collect()
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, is_number, shortened
 from polaroc.comparison.compared import Compared, without_errors
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
@@ -39,7 +39,7 @@ class Needs:
             raise InvalidArgument(
                 f"capacity is {shortened(self.capacity)}, allowed are 1 to 1000: so many of 1,000 "
                 "cases can be looked at.",
-                hint=Hint.example("capacity", 50),
+                hint=example("capacity", 50),
             )
         costs = {"cost_fn": self.cost_fn, "cost_fp": self.cost_fp}
         check_factors(**{name: cost for name, cost in costs.items() if cost is not None})

@@ -23,7 +23,7 @@ from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared, compared_cases, ranked_rows
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
@@ -209,7 +209,7 @@ def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
         if over is None:
             raise InvalidArgument(
                 "predictions are given without a range of priors.",
-                hint=Hint("give {over}.", over=(0.05, 0.20)),
+                hint="give over=(0.05, 0.20).",
             )
         return
     if tuning is not None:
@@ -235,11 +235,7 @@ def check_format(file: Path) -> None:
     if file.suffix.lower() not in ("", ".html", ".htm", ".json"):
         raise InvalidArgument(
             f"path is {str(file)!r}, and a report is an HTML page or JSON.",
-            hint=Hint(
-                "for example {path}; a browser prints it as PDF.",
-                command_line="for example --out report.html; a browser prints it as PDF.",
-                path="report.html",
-            ),
+            hint="for example path='report.html'; a browser prints it as PDF.",
         )
 
 
@@ -250,11 +246,7 @@ def _of_monitor(
     if file.suffix.lower() == ".json":
         raise InvalidArgument(
             f"path is {str(file)!r}, and the result of monitor is written as an HTML page.",
-            hint=Hint(
-                "for example {path}.",
-                command_line="for example --out monitor.html.",
-                path="monitor.html",
-            ),
+            hint="for example path='monitor.html'.",
         )
     watched = monitor_page(result, OF_MONITOR if title == TITLE else title)
     return _write(file, watched, [result.answer], tell)

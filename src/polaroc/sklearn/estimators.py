@@ -8,13 +8,7 @@ import polars as pl
 from polaroc.base.columns import type_name
 from polaroc.base.lazy import np
 from polaroc.base.text import is_missing_text
-from polaroc.errors import (
-    InvalidArgument,
-    InvalidPredictions,
-    MissingExtra,
-    check_choice,
-    quoted,
-)
+from polaroc.errors import InvalidArgument, InvalidPredictions, MissingExtra, check_choice, quoted
 from polaroc.predictions.row_checks import NEGATIVE_WORDS, POSITIVE_WORDS
 from polaroc.typing import Array, Label
 

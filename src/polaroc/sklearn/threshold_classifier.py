@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.cases import cases as cases_of
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import check_prior_or_observed
@@ -272,7 +272,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         if (self.over is None) == (self.prior is None):
             raise InvalidArgument(
                 f"prior is {self.prior!r} and over is {self.over!r}, needed is one of the two.",
-                hint=Hint("give {prior} or {over}.", prior=0.05, over=(0.02, 0.10)),
+                hint="give prior=0.05 or over=(0.02, 0.10).",
             )
         if self.prior is not None:
             check_prior_or_observed(self.prior)

@@ -32,7 +32,7 @@ from polaroc.base.text import joined_notes
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.surface import RATES
-from polaroc.errors import Hint, InvalidTable, check_choice
+from polaroc.errors import InvalidTable, check_choice
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
@@ -236,7 +236,7 @@ def apply_thresholds(
     if same_table or not isinstance(cases.rows, pl.DataFrame):
         return cases.like(result)
     collected = result.collect()
-    refuse_same_table(collected, Hint("give other cases, or {same_table}.", same_table=True))
+    refuse_same_table(collected, "give other cases, or same_table=True.")
     return collected
 
 

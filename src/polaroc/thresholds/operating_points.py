@@ -24,7 +24,7 @@ from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import with_rates
 from polaroc.curves.whole import OF_CURVES
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.errors import InvalidArgument, check_choice, example, quoted
 from polaroc.predictions.cases import frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
@@ -316,7 +316,7 @@ def _request(
     if rule == "max_recall" and constraints is None:
         raise InvalidArgument(
             "the rule 'max_recall' needs constraints: without any, everything is positive.",
-            hint=Hint.example("constraints", {"precision": 0.8}),
+            hint=example("constraints", {"precision": 0.8}),
         )
     at = priors_of(priors, over)
     if over is None:
@@ -324,8 +324,7 @@ def _request(
     if rule not in OVER_A_RANGE:
         raise InvalidArgument(
             f"the rule {rule!r} needs one prior, and over is a range.",
-            hint=Hint("give {priors}, or the costs of errors, such as {cost_fn}.",
-                      priors=0.05, cost_fn=5),
+            hint="give priors=0.05, or the costs of errors, such as cost_fn=5.",
         )  # fmt: skip
     return _Request(at, limits, over, confidence)
 

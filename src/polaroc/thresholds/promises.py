@@ -43,7 +43,7 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import least_factor
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import several_folds
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
@@ -192,12 +192,8 @@ def promising_cases(given: object, confidence: float | None) -> Cases[Any] | Non
         raise InvalidArgument(
             f"{quoted(folds)} tells folds apart, whose models are fitted anew: their thresholds "
             "promise nothing of the model in use.",
-            hint=Hint(
-                "leave confidence out, or give predictions of one fitted model on cases of its "
-                "own; or fold=None where one model scored them all.",
-                command_line="leave --confidence out, or give predictions of one fitted model on "
-                "cases of its own; or --fold '' where one model scored them all.",
-            ),
+            hint="leave confidence out, or give predictions of one fitted model on cases of its "
+            "own; or fold=None where one model scored them all.",
         )
     return cases
 

@@ -13,7 +13,7 @@ from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units
 from polaroc.base.text import listed_rows
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import (
     NAN_SCORE,
@@ -129,7 +129,7 @@ def read_cases(
     if case is None and not unpaired:
         raise InvalidArgument(
             "nothing tells which rows are the same case, by which models are compared.",
-            hint=Hint("name its column, {case}.", case="id"),
+            hint="name its column, case='id'.",
         )
     also = [] if case is None else [case]
     # A fold has one value here.
@@ -245,17 +245,13 @@ def model_column(cases: Cases[Any]) -> str:
     if cases.truth is None:
         raise InvalidArgument(
             f"nothing tells the models apart; the table has {quoted(names)}.",
-            hint=Hint("name the column that does, {model}.", model="model"),
+            hint="name the column that does, model='model'.",
         )
     raise InvalidArgument(
         "nothing tells the models apart, and there is one column of scores: a comparison "
         f"needs two models or more; the table has {quoted(names)}.",
-        hint=Hint(
-            "give one column of scores per model, {score}, or with a row per model and "
-            "case the column that tells the models apart, {model}.",
-            score=TWO_SCORES,
-            model="model",
-        ),
+        hint=f"give one column of scores per model, score={TWO_SCORES}, or with a row per model "
+        "and case the column that tells the models apart, model='model'.",
     )
 
 
@@ -339,12 +335,11 @@ def refuse_lacking(rows: pl.DataFrame, blocks: Sequence[str], model: str, case: 
     counts = rows.group_by(key).agg(models.alias("found"))
     wanted = rows.group_by(blocks).agg(models) if blocks else rows.select(models)
     counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")
-    hint = Hint("compare the models on the cases that all of them scored, {nulls}.", nulls="drop")
+    hint = "compare the models on the cases that all of them scored, nulls='drop'."
     if not share_cases(rows, key, model):
-        hint = Hint(
+        hint = (
             "no case is scored by two models: name the column that tells which rows are the same "
-            "case, {case}.",
-            case="id",
+            "case, case='id'."
         )
     few = counts.filter(pl.col("found") < pl.col("models"))
     _refuse(few, key, "cases lack a score by some model", hint)
@@ -355,10 +350,10 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
     case = key[-2] if len(key) > 1 else key[0]
     twice = rows.group_by(key).agg(pl.len().alias(SIZE)).filter(pl.col(SIZE) > 1)
     _refuse(twice, key, "cases are there twice for a model",
-            Hint("keep one row per case and model, or say that no column tells cases apart, "
-                 "case=None. Number the cases of several folds throughout. Where several rows "
-                 "belong to one patient, customer or the like, name these as {cluster}, and what "
-                 "tells the rows apart as {case}.", cluster=case, case="row"),
+            "keep one row per case and model, or say that no column tells cases apart, case=None. "
+            "Number the cases of several folds throughout. Where several rows belong to one "
+            f"patient, customer or the like, name these as cluster={case!r}, and what tells the "
+            "rows apart as case='row'.",
             )  # fmt: skip
 
 

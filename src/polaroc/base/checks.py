@@ -139,11 +139,11 @@ def unless(default: object, value: object) -> object:
     return None if is_scalar and value == default else value
 
 
-def check_text(name: str, value: object, example: str) -> None:
+def check_text(name: str, value: object, usual: str) -> None:
     """Refuse what is not a text."""
     if not isinstance(value, str):
         raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is a name.", hint=example(name, example)
+            f"{name} is {shortened(value)}, allowed is a name.", hint=example(name, usual)
         )
 
 

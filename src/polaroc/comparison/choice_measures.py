@@ -114,7 +114,7 @@ def measured_once(measures: pl.DataFrame) -> Evidence:
         raise InvalidArgument(
             "each model was measured once, with a standard error, which does not tell how "
             "correlated the errors of models on one test set are.",
-            hint=f"give {needed}; or drop the limits, for a choice that says nothing of how sure it "
-            "is.",
+            hint=f"give {needed}; or drop the limits, for a choice that says nothing of how sure "
+            "it is.",
         )
     return without(f"each model was measured once; give {needed}")

@@ -97,7 +97,8 @@ def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     """The curves of cases, or those that a table has."""
     if not isinstance(given, Cases):
         return whole_curves(given)
-    return curve(given).lazy()
+    curves: pl.LazyFrame | pl.DataFrame = curve(given)
+    return curves.lazy()
 
 
 def curve_tables(predictions: Predictions) -> pl.LazyFrame:

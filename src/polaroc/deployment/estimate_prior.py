@@ -144,7 +144,7 @@ def estimate_prior(
     """
     check_choice("method", method, tuple(ESTIMATORS))
     check_share("level", level)
-    refuses = {"function": "estimate_prior", "refuses": ("weight", "cluster")}
+    refuses: Any = {"function": "estimate_prior", "refuses": ("weight", "cluster")}
     with errors_named(REFERENCE):
         known_cases = as_cases(reference, columns, **refuses)
         labelled = read(known_cases, collected=True)

@@ -108,7 +108,7 @@ def scan(
     >>> scan(["nowhere/*.parquet"])
     Traceback (most recent call last):
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
-    Hint: check the path.
+    Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
     parts = _parts(paths, words, text)
     return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")

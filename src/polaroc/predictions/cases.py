@@ -191,9 +191,11 @@ class Cases(Generic[Held]):
 
     def collect(self) -> "Cases[pl.DataFrame]":
         """The same in memory; raise for rows that cannot be ranked."""
+        own: Any = self
         if isinstance(self.rows, pl.DataFrame) and self.is_valid:
-            return cast(Any, self)
-        return _validated(replace(cast(Any, self), rows=cast(Any, self.rows).lazy().collect()))
+            held: Cases[pl.DataFrame] = own
+            return held
+        return _validated(replace(own, rows=own.rows.lazy().collect()))
 
     def like(self, result: pl.LazyFrame | pl.DataFrame) -> Any:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
@@ -442,9 +444,9 @@ def _declared(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in problems),
     )
     rows = rows.with_columns(**values, error=error)
-    fold: tuple[str, ...] = ("fold",) if "fold" in names else ()
+    own: dict[str, Any] = {role: role for role in ROLES if role in kinds and role != "fold"}
     return Cases(
-        rows, **{role: role for role in ROLES if role in kinds and role != "fold"}, fold=fold,
+        rows, **own, fold=("fold",) if "fold" in names else (),
         by=tuple(by), nulls=nulls, source=table, columns=columns,
         names=names | ({"by": by} if by else {}),
         score_type=kinds["score"] if scores else pl.Float64(),
@@ -501,13 +503,13 @@ def named_columns(
             f"score has one column per model, and model is {names['model'][0]!r}, too.",
             hint="leave model out, or give one column of scores.",
         )
-    taken = CANONICAL | RESERVED | OF_THRESHOLDS
+    reserved = CANONICAL | RESERVED | OF_THRESHOLDS
     for name in (*names.get("by", ()), *(name for name in keep if not name.startswith(PRIVATE))):
         if name in BY_DEFAULT and names.get(name) in ([name], None):
             raise InvalidArgument(
                 f"by has the column {name!r}, which is the {name}.", hint="leave it out of by."
             )
-        if name in taken or name.startswith(PRIVATE):
+        if name in reserved or name.startswith(PRIVATE):
             raise InvalidArgument(
                 f"by has the column {name!r}, reserved for polaroc's own columns.", hint=RENAME
             )
@@ -617,8 +619,9 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
 def _labels(cases: Cases[Any]) -> pl.Series:
     """The distinct labels of the truth as given."""
     name = cases.names["truth"][0]
-    labels = cases.source.lazy().select(pl.col(name).drop_nulls().unique())
-    return labels.collect().to_series()
+    distinct = cases.source.lazy().select(pl.col(name).drop_nulls().unique())
+    labels: pl.Series = distinct.collect().to_series()
+    return labels
 
 
 def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:

@@ -65,9 +65,11 @@ def one_vs_rest(
     >>> by_class.rows.filter(pl.col("class") == "a").select("case", "truth", "score").rows()
     [(0, True, 0.9), (1, False, 0.2)]
     """
+    given: dict[str, Any] = {**columns}
+    source: Any = table
     if isinstance(table, Cases):
-        table, columns = table.source, {**table.columns, **columns}
-    frame, given = as_polars(table), dict(columns)
+        source, given = table.source, {**table.columns, **columns}
+    frame = as_polars(source)
     named = column_names([*scores.values()] if isinstance(scores, Mapping) else scores, "scores")
     by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
     if len(by_class) < 2:

@@ -54,7 +54,8 @@ def _values(role: str, cases: Cases[pl.DataFrame], other: Cases[pl.DataFrame]) -
     (name,) = other.names.get(role, [""])
     if cases.without(role) or name not in cases.source.lazy().collect_schema():
         return None
-    return cases.source.lazy().select(name).collect().to_series()
+    values: pl.Series = cases.source.lazy().select(name).collect().to_series()
+    return values
 
 
 def _is_one_type(one: pl.DataType, other: pl.DataType) -> bool:

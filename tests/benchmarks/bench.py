@@ -84,7 +84,7 @@ def evaluate(
             asked["priors"] = priors
         weight = "weight" if "weight" in frame.collect_schema() else None
         (frame if lazy else frame.collect()).pipe(
-            pr.evaluate, truth="truth", score="score", by=keys(frame), weight=weight, memory=memory,
+            pr.evaluate, truth="truth", score="score", weight=weight, memory=memory,
             **asked,
         ).lazy().collect()  # fmt: skip
         return 1

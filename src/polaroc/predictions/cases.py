@@ -419,7 +419,6 @@ def _declared(
     chosen += [pl.col(name).alias(role) for role, name in raw.items()]
     if len(scores) > 1:
         rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
-        names = {"model": ["model"]} | names
     else:
         rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
     kinds = rows.collect_schema()
@@ -670,6 +669,9 @@ def _lines(cases: Cases[Any]) -> Iterator[str]:
     counts: dict[str, int] = {}
     if isinstance(rows, pl.DataFrame):
         valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
+        if len(names.get("score", ())) > 1:
+            # Each row of the table has a score of each model.
+            valid = valid.filter(model=names["score"][0])
         size = cases.source.height
         positives = "" if cases.truth is None else f", {valid['truth'].sum():,} positives"
         yield f"{size:,} rows{positives}"
@@ -684,6 +686,8 @@ def _lines(cases: Cases[Any]) -> Iterator[str]:
     width = max(map(len, given))
     for role in (role for role in ORDER if role in given):
         words = quoted(given[role]) + (" (by default)" if cases.is_default(role) else "")
+        if role == "score" and len(given[role]) > 1:
+            words += f": {len(given[role]):,} models"
         yield f"{role:<{width}}  {words}" + (f": {counts[role]:,}" if role in counts else "")
     for fact in ("positive", "nulls"):
         if cases.columns.get(fact) not in (None, "raise"):

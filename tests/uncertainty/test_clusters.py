@@ -99,3 +99,27 @@ def test_keys_that_fill_several_blocks_have_limits_of_their_own():
     asked = {"cluster": "patient", "by": "key", "measures": ["auc", "iauprec"], "over": OVER}
     each = pl.concat([sure(own, **asked) for own in many.partition_by("key")])
     assert_frame_equal(sure(many, **asked), each, rel_tol=1e-9, check_row_order=False)
+
+
+POINTS = pr.operating_points(pr.curve(TABLE, **NAMES), priors=0.2)
+OF_CLUSTERS = {
+    "evaluate": lambda rows, **how: pr.evaluate(rows, **NAMES, **how, intervals=True),
+    "apply_thresholds": lambda rows, **how: pr.apply_thresholds(
+        rows, POINTS, **NAMES, **how, intervals=True, same_table=True
+    ),
+    "operating_points": lambda rows, **how: pr.operating_points(
+        rows, "recall", **NAMES, **how, target=0.5, confidence=0.9
+    ),
+    "decision_curve": lambda rows, **how: pr.decision_curve(
+        rows, 9, 0.2, **NAMES, **how, intervals=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_CLUSTERS)
+def test_a_plan_is_read_once_for_rates_and_their_limits(name):
+    # Another reading may give other rows.
+    readings = []
+    source = TABLE.lazy().map_batches(lambda rows: readings.append(1) or rows, schema=TABLE.schema)
+    OF_CLUSTERS[name](source, cluster="patient").collect()
+    assert readings == [1]

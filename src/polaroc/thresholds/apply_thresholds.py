@@ -40,7 +40,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate
-from polaroc.thresholds.design_effects import with_effects
+from polaroc.thresholds.design_effects import read_once, with_effects
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.thresholds.interval_columns import (
     ADDED,
@@ -187,6 +187,7 @@ def apply_thresholds(
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
     cases = as_cases(table, columns)
+    cases = read_once(cases) if intervals else cases
     predictions = read(cases)
     keys = predictions.keys
     if are_numbers(points):

@@ -23,7 +23,7 @@ from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.priors.grids import skew_at
 from polaroc.priors.in_use import KnownPrior
-from polaroc.thresholds.design_effects import EFFECTS, why_no_limits, with_effects
+from polaroc.thresholds.design_effects import EFFECTS, read_once, why_no_limits, with_effects
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 from polaroc.typing import Array, Priors
 
@@ -165,6 +165,7 @@ def decision_curve(
         refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)
     given = cases_or_curve(curve, columns)
+    given = read_once(given) if intervals else given
     cases = given if isinstance(given, Cases) else None
     curves = curves_of(given)
     keys = curve_keys(curves)

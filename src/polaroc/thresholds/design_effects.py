@@ -1,8 +1,9 @@
 """How many rows of a cluster say as much of a rate as one independent case."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -13,6 +14,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
 
+_T = TypeVar("_T")
 # The effects of positives and of negatives, and how many cases have no cluster.
 EFFECTS = POS_EFFECT, NEG_EFFECT = private("pos_effect"), private("neg_effect")
 MISSING, MEAN, UPTO = (private(name) for name in ("missing", "mean", "upto"))
@@ -136,3 +138,13 @@ def why_no_limits(effects: Sequence[float], *, counted: bool) -> str | None:
     if inf in effects:
         return f"{FEW_CLUSTERS}: no interval"
     return None if counted else "weights are not counts of cases: no interval"
+
+
+def read_once(given: _T) -> _T:
+    """Cases whose lazy table is read once, for rates and for the design effects of clusters.
+
+    Another reading of a plan may give other rows.
+    """
+    if isinstance(given, Cases) and given.in_clusters and isinstance(given.rows, pl.LazyFrame):
+        return replace(given, rows=given.rows.cache())
+    return given

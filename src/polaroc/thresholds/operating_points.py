@@ -39,6 +39,7 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
+from polaroc.thresholds.design_effects import read_once
 from polaroc.thresholds.promises import LACK, PROMISED, promising_cases, with_promises
 from polaroc.thresholds.rules import (
     CONSTRAINED,
@@ -194,6 +195,7 @@ def operating_points(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     given = cases_or_curve(curve, columns)
+    given = given if confidence is None else read_once(given)
     cases = promising_cases(given, confidence)
     curves = curves_of(given)
     if is_estimate(priors):

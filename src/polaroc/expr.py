@@ -9,6 +9,8 @@ not determine supertype", or "`sign` operation not supported". The frame functio
 faster on large tables and say why an estimate is null.
 """
 
+from __future__ import annotations
+
 from functools import partial
 from math import inf, isnan, nan
 

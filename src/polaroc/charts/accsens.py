@@ -1,5 +1,7 @@
 """Chart of accuracy against prior sensitivity."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from math import ceil, floor, log10, sqrt
 from typing import Any
@@ -31,7 +33,7 @@ def accsens_plane(
     *,
     weights: tuple[float, float] = (1, 1),
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """Error against prior sensitivity, with lines of equal AccSens; best at the origin.
 
     Parameters
@@ -111,7 +113,7 @@ def _means(points: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
 
 def _point_layer(
     points: pl.DataFrame, keys: list[str], shared: list[Any], **mark_options: Any
-) -> "alt.Chart":
+) -> alt.Chart:
     records = []
     for *values, error, sens in points.select(*keys, ERROR, SENS).rows():
         names = [str(value) for value in values]
@@ -125,13 +127,13 @@ def _point_layer(
     return data(records).mark_point(filled=True, **mark_options).encode(*shared, tooltip)
 
 
-def _arc_layer(base: "alt.Chart") -> "alt.Chart":
+def _arc_layer(base: alt.Chart) -> alt.Chart:
     """The arcs, behind the points."""
     axes = alt.X("x:Q"), alt.Y("y:Q")
     return drawn_lines(base, *axes, color=PALE, strokeWidth=1, clip=True)
 
 
-def _label_layers(base: "alt.Chart") -> list["alt.Chart"]:
+def _label_layers(base: alt.Chart) -> list[alt.Chart]:
     """The labels of the arcs, before small points and behind large ones."""
     text = base.encode(alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("label:N"))
     halo = text.mark_text(fontSize=10, stroke="white", strokeWidth=4, strokeJoin="round")

@@ -1,5 +1,7 @@
 """Chart of the area under the precision-recall curve against the prior."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any
@@ -32,7 +34,7 @@ def auprec_by_prior(
     title: str = "Area under the precision-recall curve by prior",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """AUPREC against the prior: how much a model loses as positives get rarer.
 
     Parameters
@@ -166,7 +168,7 @@ def _lines(points: pl.DataFrame, keys: Sequence[str], value: str = "estimate") -
     return lines(points.with_columns(pl.col(value).round(DECIMALS)), keys, "prior", value)
 
 
-def _drawn(drawn: Lines, encoding: Sequence[Any], *, bold: bool = True) -> "alt.Chart":
+def _drawn(drawn: Lines, encoding: Sequence[Any], *, bold: bool = True) -> alt.Chart:
     """Lines against the prior."""
     tooltip = [
         alt.Tooltip("line:N", title="key"),
@@ -180,7 +182,7 @@ def _drawn(drawn: Lines, encoding: Sequence[Any], *, bold: bool = True) -> "alt.
     )  # fmt: skip
 
 
-def _bands(points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any]) -> "alt.Chart":
+def _bands(points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any]) -> alt.Chart:
     """A pale band from `lower` to `upper` for each key, broken where they are null."""
     low, high = (_lines(points, keys, limit) for limit in ("lower", "upper"))
     records = [

@@ -1,5 +1,7 @@
 """Chart of calibration curves: how often a score is right that says 30 %."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -28,7 +30,7 @@ def reliability(
     title: str = "Reliability",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.ConcatChart":
+) -> alt.ConcatChart:
     """How often scores are right, a panel per prior.
 
     Parameters
@@ -80,12 +82,12 @@ def reliability(
     return with_theme(alt.concat(*charts, columns=columns).properties(title=heading))
 
 
-def _records(panel: pl.DataFrame, keys: list[str]) -> "Lines":
+def _records(panel: pl.DataFrame, keys: list[str]) -> Lines:
     shown = panel.with_columns(pl.col("score", "probability", "lower", "upper").round(DIGITS))
     return lines(shown, keys, "score", "probability", ["prior"], ("lower", "upper", "cases"))
 
 
-def _layers(drawn: "Lines", keys: list[str], colours: Mapping[str, str] | None) -> "alt.LayerChart":
+def _layers(drawn: Lines, keys: list[str], colours: Mapping[str, str] | None) -> alt.LayerChart:
     base = data(drawn.records).transform_flatten(["x", "y", "lower", "upper", "cases", "at"])
     across = alt.X("x:Q", **share_axis(SAYS))
     up_axis = alt.Y("y:Q", **share_axis(RIGHT))

@@ -1,5 +1,7 @@
 """Charts of cost curves and decision curves."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -33,7 +35,7 @@ def cost_curves(
     title: str = "Cost curves",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """The least expected cost of each curve, over all priors and costs.
 
     Parameters
@@ -82,7 +84,7 @@ def decision_curves(
     title: str = "Decision curves",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.ConcatChart":
+) -> alt.ConcatChart:
     """Net benefit of acting on a model above each threshold probability, a panel per prior.
 
     Parameters
@@ -137,7 +139,7 @@ def decision_curves(
 
 def _decisions(
     panel: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     ends = [end for end in ("lower", "upper") if end in panel.columns]
     shown = panel.with_columns((pl.col("net_benefit", "treat_all", *ends) * 100).round(DECIMALS))
     own, every = (

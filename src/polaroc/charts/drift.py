@@ -1,5 +1,7 @@
 """Charts of operating points that move with the prior."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,7 +34,7 @@ def operating_drift(
     title: str = "Where operating points drift as the prior changes",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """Operating points at several priors in ROC space, as in AccSens Fig. 3.
 
     Parameters
@@ -123,8 +125,8 @@ def _labelled(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def _joined(
-    points: "alt.Chart", priors: Sequence[str], dashes: Sequence[Any], opacity: float
-) -> "alt.Chart":
+    points: alt.Chart, priors: Sequence[str], dashes: Sequence[Any], opacity: float
+) -> alt.Chart:
     """Lines from the lowest share of positives to the highest, dashed where colours repeat."""
     ends = [priors[0], priors[-1]] if priors else []
     return (
@@ -134,7 +136,7 @@ def _joined(
     )
 
 
-def _tooltip(*, named: bool) -> list["alt.Tooltip"]:
+def _tooltip(*, named: bool) -> list[alt.Tooltip]:
     return [
         *([alt.Tooltip("line:N", title="curve")] if named else []),
         alt.Tooltip("prior:Q", title="prior", format=".3~p"),
@@ -147,7 +149,7 @@ def _tooltip(*, named: bool) -> list["alt.Tooltip"]:
 
 def _behind(
     curve: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None, opacity: float
-) -> "alt.Chart":
+) -> alt.Chart:
     drawn = straight_lines(curve, keys, "fpr", "tpr")
     names = "false positive rate", "true positive rate (recall)"
     lines = curves(data(drawn.records), drawn, *names, colours=colours)

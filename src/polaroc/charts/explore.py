@@ -1,5 +1,7 @@
 """Interactive chart with a slider for the prior and a lookup of operating points."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -52,7 +54,7 @@ def explorer(
     prior: float = 0.1,
     over: tuple[float, float] = (0.001, 0.999),
     colours: Mapping[str, str] | None = None,
-) -> "alt.HConcatChart":
+) -> alt.HConcatChart:
     """ROC and precision-recall curves side by side, with a slider for the prior.
 
     Parameters
@@ -139,7 +141,7 @@ def explorer(
 
 def _panel(
     place: int, x: tuple[str, str], y: tuple[str, str], drawn: Lines, readout: Sequence[str]
-) -> list["alt.Chart"]:
+) -> list[alt.Chart]:
     """The curves, and the point nearest to the pointer.
 
     `x` and `y` are the field and the title of an axis.
@@ -162,14 +164,14 @@ def _panel(
     ]
 
 
-def _nearest() -> "alt.TopLevelSelectionParameter":
+def _nearest() -> alt.TopLevelSelectionParameter:
     """The parameter of the point nearest to the pointer, in both panels."""
     select = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
     # Altair names views by position, and does not update parameters accordingly.
     return alt.TopLevelSelectionParameter(name="point", select=select, views=["here_0", "here_1"])
 
 
-def _chance_level() -> "alt.Chart":
+def _chance_level() -> alt.Chart:
     """The precision of chance, which is the prior."""
     level = data([{}]).transform_calculate(chance="prior")
     return level.mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("chance:Q"))

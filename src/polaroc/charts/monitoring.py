@@ -1,5 +1,7 @@
 """Chart of deployed thresholds over time."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from math import ceil
 from types import MappingProxyType
@@ -37,7 +39,7 @@ def monitor(
     *,
     over: Sequence[float] | None = None,
     colours: Mapping[str, str] | None = None,
-) -> "alt.VConcatChart":
+) -> alt.VConcatChart:
     """Prior, precision, share called positive and cost in use, one panel each, over time.
 
     Parameters
@@ -88,7 +90,7 @@ def over_time(
     title: str,
     colours: Mapping[str, str] | None,
     ends: Mapping[str, Sequence[float]] = MappingProxyType({}),
-) -> "alt.VConcatChart":
+) -> alt.VConcatChart:
     """Quantities over time, the last key, in panels with these titles.
 
     The `ends` of a quantity are those of a range, drawn as lines.
@@ -165,7 +167,7 @@ def _lines(heading: str) -> str | list[str]:
 def _panel(
     rows: pl.DataFrame,
     heading: str | list[str],
-    named_time: tuple["alt.X", str],
+    named_time: tuple[alt.X, str],
     channels: Sequence[Any],
     ends: Sequence[float],
 ) -> Any:

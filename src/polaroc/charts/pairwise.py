@@ -1,5 +1,7 @@
 """Chart of the differences of each two models with their intervals."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -23,7 +25,7 @@ def pairs(
     title: str = "Which models differ",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.VConcatChart":
+) -> alt.VConcatChart:
     """Models with letters, and each difference of two with its interval.
 
     Parameters
@@ -77,7 +79,7 @@ def spread_in_words(comparison: Comparison) -> str:
 
 def _models(
     comparison: Comparison, colours: Mapping[str, str] | None
-) -> "alt.LayerChart | alt.FacetChart":
+) -> alt.LayerChart | alt.FacetChart:
     """The mean of each model and its letters, in the colours of the models."""
     letters = comparison.letters.rows()
     records = [
@@ -113,7 +115,7 @@ def _models(
     return alt.layer(bars, points, text).properties(width=SIZE, height=ROW * len(names))
 
 
-def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | alt.FacetChart":
+def _forest(shown: pl.DataFrame, comparison: Comparison) -> alt.LayerChart | alt.FacetChart:
     """The difference of each pair with its interval, and a line at zero."""
     names = _pair_names(shown)
     columns = ["difference", "adjusted_lower", "adjusted_upper", "p_adjusted"]

@@ -1,5 +1,7 @@
 """Chart of precision against recall."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -61,7 +63,7 @@ def pr(
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None = None,
     achievable: pl.LazyFrame | pl.DataFrame | None = None,
     colours: Mapping[str, str] | None = None,
-) -> "alt.FacetChart":
+) -> alt.FacetChart:
     """Precision-recall curves, one panel per prior, one line per key.
 
     Parameters
@@ -238,7 +240,7 @@ def _achievable(
     return straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL]).records
 
 
-def _filled_in(points: pl.DataFrame, line: "Array", step: float) -> "tuple[Array, Array, Array]":
+def _filled_in(points: pl.DataFrame, line: Array, step: float) -> tuple[Array, Array, Array]:
     """Recall, precision and line of the points, and of more where precision bends between two."""
     t, f, skew, y = (points[name].to_numpy() for name in ("tpr", "fpr", "skew", "precision"))
     height = np.abs(np.diff(y, prepend=y[:1])) * (np.diff(line, prepend=-1) == 0)

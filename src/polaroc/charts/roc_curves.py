@@ -1,5 +1,7 @@
 """Charts of ROC curves."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -32,7 +34,7 @@ def roc(
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None = None,
     hull: pl.LazyFrame | pl.DataFrame | None = None,
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """ROC curves: true against false positive rate, one line per key.
 
     Parameters

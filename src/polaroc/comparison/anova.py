@@ -1,5 +1,7 @@
 """P-ROC's analyses of variance, with notes on the validity of their p-values."""
 
+from __future__ import annotations
+
 import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +58,7 @@ class Crossed:
     """One number per combination of the levels of some factors."""
 
     factors: tuple[str, ...]  # the first is compared
-    values: "Array"  # one axis per factor
+    values: Array  # one axis per factor
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -69,7 +71,7 @@ class Crossed:
         return tuple(factor for factor in self.factors[1:] if factor not in self.views)
 
     @property
-    def per_fold(self) -> "Array":
+    def per_fold(self) -> Array:
         """The means over the views, folds × what is compared."""
         axes = tuple(self.factors.index(view) for view in self.views)
         means = self.values.mean(axis=axes) if axes else self.values
@@ -83,7 +85,7 @@ def anova(
     factors: Sequence[str] = ("model", "fold", "prior"),
     *,
     test_train_ratio: float | None = None,
-) -> "Anova":
+) -> Anova:
     """Analysis of variance over models, folds and priors, as in P-ROC; decide with `compare`.
 
     Parameters

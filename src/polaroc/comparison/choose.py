@@ -1,5 +1,7 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
@@ -71,7 +73,7 @@ COLUMNS = (
 
 @described_as(compare)
 def choose(
-    table: Any,
+    table: Table | Cases[Any],
     measure: str | None = None,
     *,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
@@ -89,16 +91,13 @@ def choose(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per model and case, or per case with one column of scores per
-        model: the result of `cases`, or any table that it takes. Models of one test set are
-        compared case by case; with one column of scores per model each row is a case where no
-        column tells cases apart. With ``nulls="drop"`` they are compared on the cases that all of
-        them scored; a warning says which were left out. Or,
-        without `truth` and `score`, tidy measures of every model and fold, as `evaluate` gives
-        them with ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; of these there are
-        only `model`, `fold` and `test_train_ratio`. A lazy frame is collected.
-    **columns
+    table
+        Predictions, one row per model and case: any table that `cases` takes, or its result. Models
+        of one test set are compared case by case. With ``nulls="drop"`` they are compared on the
+        cases that all of them scored; a warning says which were left out. Or tidy measures of every
+        `model` and `fold`, as `evaluate` returns them with ``over=(0.05, 0.20),
+        priors=prior_grid(0.05, 0.20, 16)``; they take no column keywords. A lazy frame is
+        collected.
     measure
         A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which
         less is better, for scores that are probabilities; or ``"expected_cost"``, to
@@ -125,6 +124,8 @@ def choose(
         With `tuning`: what thresholds have to keep, as in `operating_points`. The
         promises of all models hold at once with the probability `confidence`, so that
         that of the model that is picked does, too.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

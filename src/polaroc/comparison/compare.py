@@ -1,5 +1,7 @@
 """Whether models differ, by tests that hold for folds which share training cases."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from math import isinf
 from typing import Any, Unpack, get_args
@@ -25,16 +27,17 @@ from polaroc.comparison.result import Comparison, pair_frame
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
-from polaroc.typing import Array, Prior
+from polaroc.typing import Array, Prior, Table
 from polaroc.uncertainty.adjusted import Adjusted, by_holm
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
 
 def compare(
-    table: Any,
+    table: Table | Cases[Any],
     measure: str = "iauprec",
     *,
     prior: Prior | None = None,
@@ -49,13 +52,11 @@ def compare(
 
     Parameters
     ----------
-    cases
-        Predictions of two or more models: the result of `cases`, or any table that it takes. On
-        folds every model scores the cases of each fold; on one test set it scores all cases, one
-        row per model and case, or per case with one column of scores per model. Or, without
-        `truth` and `score`, tidy measures with one estimate per model and fold, as `evaluate` gives
-        them, with the columns of models and folds. A lazy frame is collected.
-    **columns
+    table
+        Predictions of two or more models, one row per model and case: any table that `cases` takes,
+        or its result. On folds every model scores the cases of each fold; on one test set it scores
+        all cases. Or tidy measures with one estimate per `model` and `fold`, as `evaluate` returns
+        them; they take no column keywords. A lazy frame is collected.
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
     prior
@@ -76,6 +77,13 @@ def compare(
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
         below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -160,13 +168,13 @@ def compare(
         )  # fmt: skip
     rows = rows_of(measures, measure)
     rows.check_prior(prior)
-    table = balanced(rows, [prior], given.model, given.folds)
+    values = balanced(rows, [prior], given.model, given.folds)
     if ratio is None:
-        plan = replace(plan, test_train_ratio=table.test_train_ratio)
-    check_folds(table)
-    evidence = of_folds(table.at_first, plan.test_train_ratio, table.models)
+        plan = replace(plan, test_train_ratio=values.test_train_ratio)
+    check_folds(values)
+    evidence = of_folds(values.at_first, plan.test_train_ratio, values.models)
     label = _label(measure, rows, prior)
-    result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
+    result = of_table(values, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
     return replace(result, warnings=(*given.left_out, *doubts, *result.warnings))
 

@@ -1,5 +1,7 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from math import inf
@@ -26,10 +28,11 @@ from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import InvalidArgument, example
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
 from polaroc.measures.spec import Measure
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.typing import Prior
+from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
 from polaroc.uncertainty.small_samples import (
     AREAS,
@@ -72,7 +75,7 @@ SAME_DIFFERENCE = (
 
 @described_as(compare)
 def gate(
-    table: Any,
+    table: Table | Cases[Any],
     *,
     champion: object,
     challenger: object,
@@ -89,11 +92,10 @@ def gate(
 
     Parameters
     ----------
-    cases
+    table
         Predictions of two or more models, as for `compare`: of fitted models on one test set, with
         `case`, or of models fitted anew for each fold. Or the tidy measures of such folds, as
-        `evaluate` gives them. A lazy frame is collected.
-    **columns
+        `evaluate` returns them; they take no column keywords. A lazy frame is collected.
     champion, challenger
         The two models, by their values in the column of the models; other models are
         left aside.
@@ -109,6 +111,8 @@ def gate(
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

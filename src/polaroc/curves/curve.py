@@ -1,5 +1,7 @@
 """Curve tables of tie-collapsed cells, the input of all curves and measures."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
@@ -24,10 +26,11 @@ from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import NEEDED, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
+from polaroc.typing import Table
 
 
 @frame_of_cases
-def curve(table: Any, **columns: Unpack[Columns]) -> Any:
+def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame | pl.LazyFrame:
     """ROC curves, one per key, with ties collapsed.
 
     Parameters
@@ -78,7 +81,9 @@ def curve(table: Any, **columns: Unpack[Columns]) -> Any:
     return in_whole_numbers(curve_tables(predictions), predictions)
 
 
-def cases_or_curve(table: Any, columns: Mapping[str, Any]) -> Cases[Any] | Any:
+def cases_or_curve(
+    table: Table | Cases[Any], columns: Mapping[str, Any]
+) -> Cases[Any] | pl.DataFrame | pl.LazyFrame:
     """The cases of a table; or a table of curves, to which no columns apply."""
     if isinstance(table, Cases):
         return as_cases(table, columns)
@@ -88,7 +93,9 @@ def cases_or_curve(table: Any, columns: Mapping[str, Any]) -> Cases[Any] | Any:
     return frame if is_curve else as_cases(frame, columns)
 
 
-def like(given: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame) -> Any:
+def like(
+    given: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
+) -> pl.DataFrame | pl.LazyFrame:
     """A result as a LazyFrame where what was given is lazy, else as a DataFrame."""
     return given.like(result) if isinstance(given, Cases) else collect_like(given, result)
 

@@ -1,5 +1,7 @@
 """Dominance of curves, and where two cross."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations
@@ -110,11 +112,11 @@ class _Curve(NamedTuple):
 
     first_row: int
     is_known: bool
-    along: "Array"
-    height: "Array"
+    along: Array
+    height: Array
 
     @classmethod
-    def of(cls, rows: pl.DataFrame) -> "_Curve":
+    def of(cls, rows: pl.DataFrame) -> _Curve:
         t, f = rows["tpr"], rows["fpr"]
         is_known = not (t.null_count() or f.null_count())
         return cls(rows[PLACE][0], is_known, (f + t).to_numpy(), (t - f).to_numpy())
@@ -132,7 +134,7 @@ def _relation(a: _Curve, b: _Curve) -> tuple[str | None, list[dict[str, float]] 
     return "crosses", list(_crossings(along, height_a, lead))
 
 
-def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[str, float]]:
+def _crossings(along: Array, height: Array, lead: Array) -> Iterator[dict[str, float]]:
     """Where the lead changes sign: the middle of a stretch on which the curves touch."""
     places = np.flatnonzero(np.abs(lead) > ROUNDING)
     changes = np.flatnonzero(np.diff(np.sign(lead[places])))

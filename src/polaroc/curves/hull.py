@@ -1,5 +1,7 @@
 """ROC convex hull: the operating points that are optimal at some prior or cost."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -181,7 +183,7 @@ def hulls_of_cells(cells: CellArrays) -> CellArrays:
     )
 
 
-def outermost(cells: CellArrays) -> "Array":
+def outermost(cells: CellArrays) -> Array:
     """The places of cells at vertices of the hull of their key's cells."""
     counts, kept = cells.counts, []
     for start, end in pairwise(cells.starts.tolist()):
@@ -192,7 +194,7 @@ def outermost(cells: CellArrays) -> "Array":
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
-def hull_vertices(fp: "Array", tp: "Array") -> "Array":
+def hull_vertices(fp: Array, tp: Array) -> Array:
     """Indices of the strictly convex vertices of a ROC curve, from cumulative counts.
 
     The first point, (0, 0), and one at (1, 1) are included.

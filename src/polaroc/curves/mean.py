@@ -1,5 +1,7 @@
 """Vertical means of curves over folds, with their spread."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 

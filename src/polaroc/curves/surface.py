@@ -1,5 +1,7 @@
 """Precision-recall surface: curves at every prior of a grid."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl

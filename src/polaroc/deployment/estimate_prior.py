@@ -1,5 +1,7 @@
 """The prior in deployment, where scores come without labels."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, Unpack
@@ -50,13 +52,13 @@ COLUMNS = {
 
 @frame_of_cases
 def estimate_prior(
-    reference: Any,
+    reference: Table | Cases[Any],
     deployed: Table | Cases[Any],
     *,
     method: Method = "em",
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> Any:
+) -> pl.DataFrame | pl.LazyFrame:
     """The share of positives among scores in use, which have no labels, per key.
 
     The assumption is prior shift: within positives, and within negatives, scores
@@ -65,13 +67,12 @@ def estimate_prior(
     Parameters
     ----------
     reference
-        Predictions with their truth, one row per case, not chosen by their score: the result of
-        `cases`, or any table that it takes.
+        Predictions with their truth, one row per case, not chosen by their score: any table that
+        `cases` takes, or its result.
     deployed
-        Scores of the same models in use, one row per case: a table with the same roles but for
-        the truth, or cases with roles of their own, such as further keys:
+        Scores of the same models in use, one row per case: a table with the same columns but for
+        the truth, or the result of `cases` with columns of its own, such as further keys:
         ``pr.cases(scores, score="score", by="day")``.
-    **columns
     method
         ``"em"``, for scores that are posteriors, probabilities that come true on
         the reference: the prior of greatest likelihood, which the EM steps of
@@ -80,6 +81,8 @@ def estimate_prior(
         rates on the reference, (share − FPr)/(TPr − FPr).
     level
         Coverage of the interval, in (0, 1).
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

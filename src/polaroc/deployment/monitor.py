@@ -1,5 +1,7 @@
 """What a deployed threshold does, day by day, from scores without labels."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
@@ -91,7 +93,7 @@ def monitor(
     reference
         Predictions with their truth, one row per case, on which neither the model
         was fitted nor the threshold chosen, and not chosen by their score, such as alarms
-        alone: the result of `cases`, or any table that it takes. Models are compared where the
+        alone: any table that `cases` takes, or its result. Models are compared where the
         other keys are equal: they score the same cases.
 
         Days are taken to differ by chance alone, unless the reference names its own by `cluster`:
@@ -100,9 +102,8 @@ def monitor(
         wider: "no alarm" says less, and the answer does not say how much less.
     deployed
         Scores of the same models in use with their time, one row per case, of new
-        times: all that are not in `state`. A table with the same roles but for truth and cluster,
-        or cases with roles of their own.
-    **columns
+        times: all that are not in `state`. A table with the same columns but for truth and cluster,
+        or the result of `cases` with columns of its own.
     points
         The thresholds in use, one per key: the result of `operating_points` at one prior or over
         a range, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the keys
@@ -124,11 +125,13 @@ def monitor(
         that each does.
     labelled
         Some of the cases in use with their truth, of times that are given or in
-        `state`: a table with the roles of `deployed` and the truth of the reference, or cases
-        with roles of their own. They have to be all cases of a time, or a random sample of them,
+        `state`: a table with the columns of `deployed` and the truth of the reference, or the
+        result of `cases`. They have to be all cases of a time, or a random sample of them,
         drawn neither by their score nor because their truth came to light.
     state
         The `state` of the monitor of earlier times.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

@@ -1,5 +1,7 @@
 """All measures of a prediction table in one pass."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
@@ -21,13 +23,13 @@ from polaroc.predictions.deferred import deferred
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
-from polaroc.typing import Interpolation, Prior, Priors
+from polaroc.typing import Interpolation, Prior, Priors, Table
 
 
 @described_as(auprec)
 @frame_of_cases
 def evaluate(
-    table: Any,
+    table: Table | Cases[Any],
     *,
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
@@ -39,7 +41,7 @@ def evaluate(
     memory: Memory | None = None,
     progress: Progress | bool | None = None,
     **columns: Unpack[Columns],
-) -> Any:
+) -> pl.DataFrame | pl.LazyFrame:
     """Every measure of every key, in one pass over the predictions.
 
     Parameters

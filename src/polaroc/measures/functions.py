@@ -1,5 +1,7 @@
 """Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal

@@ -1,5 +1,7 @@
 """Prior sensitivity: how far the balanced operating point moves with the prior."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -241,7 +243,7 @@ def _area_term(over: tuple[float, float], slope: Quantity) -> GradientTerm:
     return GradientTerm(f"{PRIVATE}error_{over!r}", gradient, slope)
 
 
-def _arc(level: float, by_error: float, by_sens: float) -> "dict[str, Array]":
+def _arc(level: float, by_error: float, by_sens: float) -> dict[str, Array]:
     share = np.linspace(0, 1, ARC_STEPS + 1)
     level *= sqrt(2)
     if not by_error:

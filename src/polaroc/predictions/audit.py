@@ -1,5 +1,7 @@
 """Audit of a prediction table: contents of each key, warnings, and test sets that differ."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack

@@ -1,5 +1,7 @@
 """The door: a table of predictions in canonical columns."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -87,12 +89,12 @@ class FrameOfCases(Protocol[_P]):
 
     @overload
     def __call__(
-        self, table: "pl.LazyFrame | Cases[pl.LazyFrame]", /, *args: _P.args, **kwargs: _P.kwargs
+        self, table: pl.LazyFrame | Cases[pl.LazyFrame], /, *args: _P.args, **kwargs: _P.kwargs
     ) -> pl.LazyFrame: ...
 
     @overload
     def __call__(
-        self, table: "EagerTable | Cases[pl.DataFrame]", /, *args: _P.args, **kwargs: _P.kwargs
+        self, table: EagerTable | Cases[pl.DataFrame], /, *args: _P.args, **kwargs: _P.kwargs
     ) -> pl.DataFrame: ...
 
 
@@ -189,7 +191,7 @@ class Cases(Generic[Held]):
         """Whether the column of a role was not named, and has it by its name."""
         return role in self.names and role not in self.columns
 
-    def collect(self) -> "Cases[pl.DataFrame]":
+    def collect(self) -> Cases[pl.DataFrame]:
         """The same in memory; raise for rows that cannot be ranked."""
         own: Any = self
         if isinstance(self.rows, pl.DataFrame) and self.is_valid:
@@ -197,14 +199,14 @@ class Cases(Generic[Held]):
             return held
         return _validated(replace(own, rows=own.rows.lazy().collect()))
 
-    def like(self, result: pl.LazyFrame | pl.DataFrame) -> Any:
+    def like(self, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
         if isinstance(self.rows, pl.LazyFrame) or isinstance(result, pl.DataFrame):
             return result
         return result.collect(engine=engine_for(self.rows))
 
     def pipe(
-        self, function: Callable[Concatenate["Cases[Held]", _P], _R], /,
+        self, function: Callable[Concatenate[Cases[Held], _P], _R], /,
         *args: _P.args, **kwargs: _P.kwargs,
     ) -> _R:  # fmt: skip
         """The result of a function of these cases."""
@@ -238,38 +240,41 @@ def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
         PyArrow, DuckDB or another library with Arrow streams; a mapping of column names to arrays;
         or cases, of which the columns that are named change. Files are read with `polars.scan_csv`
         and the like.
-    truth
-        Labels: Boolean, 0/1, or any when `positive` names the positive one(s). By default the
-        column "truth".
-    score
-        Numeric; higher means more likely positive; ±inf is allowed. By default the column "score".
-        A list of columns has the scores of as many models, each named as its column; each row is
-        then a case.
-    model
-        The model that gave the score: one answer for each. By default the column "model", if there
-        is one; None: the rows are of one model.
-    fold
-        The fold of a resampling, whose models were fitted anew: one answer for each. Several
-        columns, such as repeat and fold, are joined into one. By default the column "fold", if
-        there is one; None: there are none.
-    case
-        The case: rows of different models with the same value are the same case. By default the
-        column "case", if there is one; None: there is none.
-    cluster
-        Rows with the same value are not independent: patient, customer, day.
-    weight
-        Sampling weights, finite and ≥ 0: how many cases of the population a row stands for. A row
-        of weight k is one observation.
-    count
-        The number of equal cases that a row stands for, a whole number ≥ 0.
-    by
-        Further columns whose combinations of values have answers of their own.
-    positive
-        The label(s) that count as positive, needed unless the labels are 0 and 1, or false and
-        true. Texts such as "NA" or "" are missing truths unless they are named here.
-    nulls
-        ``"raise"``: null or NaN scores and null truths, counts or weights are an error.
-        ``"drop"``: such rows are left out, and results say how many.
+    **columns
+        Names of columns, and how their values are read:
+
+        truth
+            Labels: Boolean, 0/1, or any when `positive` names the positive one(s). By default the
+            column "truth".
+        score
+            Numeric; higher means more likely positive; ±inf is allowed. By default the column
+            "score". A list of columns has the scores of as many models, each named as its column;
+            each row is then a case.
+        model
+            The model that gave the score: one answer for each. By default the column "model", if
+            there is one; None: the rows are of one model.
+        fold
+            The fold of a resampling, whose models were fitted anew: one answer for each. Several
+            columns, such as repeat and fold, are joined into one. By default the column "fold", if
+            there is one; None: there are none.
+        case
+            The case: rows of different models with the same value are the same case. By default the
+            column "case", if there is one; None: there is none.
+        cluster
+            Rows with the same value are not independent: patient, customer, day.
+        weight
+            Sampling weights, finite and ≥ 0: how many cases of the population a row stands for. A
+            row of weight k is one observation.
+        count
+            The number of equal cases that a row stands for, a whole number ≥ 0.
+        by
+            Further columns whose combinations of values have answers of their own.
+        positive
+            The label(s) that count as positive, needed unless the labels are 0 and 1, or false and
+            true. Texts such as "NA" or "" are missing truths unless they are named here.
+        nulls
+            ``"raise"``: null or NaN scores and null truths, counts or weights are an error.
+            ``"drop"``: such rows are left out, and results say how many.
 
     Returns
     -------

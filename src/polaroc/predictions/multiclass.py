@@ -1,5 +1,7 @@
 """More than two classes: one key per class."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Unpack

@@ -1,5 +1,7 @@
 """Tables of predictions of any size, drawn from a pilot or from an AUC."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import sqrt
 from string import ascii_uppercase
@@ -51,8 +53,9 @@ def simulate(
     Parameters
     ----------
     pilot
-        Predictions of one or more models on one test set, with at least 5 cases (or clusters) of
-        each class: the result of `cases`, or any table that it takes. Without it, give `auc`.
+        Predictions of one or more models on one test set, one row per case, with at least 5 cases
+        (or clusters) of each class: any table that `cases` takes, or its result. Without it, give
+        `auc`.
     positives, negatives
         Number of cases of each class per table; about so many if a pilot has clusters.
     tables
@@ -74,8 +77,7 @@ def simulate(
     seed
         Seed of the random numbers. A table does not depend on the number of `tables`.
     **columns
-        Roles of the pilot's columns, as in `cases`: truth, score, positive, nulls, model, fold
-        (of one value), case and cluster.
+        What the columns of the pilot mean, as in `cases`.
 
     Returns
     -------
@@ -191,7 +193,7 @@ def _root(covariance: Array) -> Array:
 
 
 def _noise(
-    truth: Array, cluster: "Array | None", roots: Sequence[Array], alike: float, generator: Any
+    truth: Array, cluster: Array | None, roots: Sequence[Array], alike: float, generator: Any
 ) -> Array:
     """Normal variables by case and model, by the roots of covariance of positives and negatives."""
     noise: Array = generator.standard_normal((truth.size, len(roots[0])))
@@ -325,7 +327,7 @@ def _scaled(normal: Array, scores: Array) -> Array:
     return found
 
 
-def _tidy(drawn: Sequence[tuple[Array, Array, "Array | None"]], models: pl.Series) -> pl.DataFrame:
+def _tidy(drawn: Sequence[tuple[Array, Array, Array | None]], models: pl.Series) -> pl.DataFrame:
     """Tables below each other, from the labels, scores and clusters of their cases."""
     wide = pl.concat([
         pl.DataFrame({

@@ -1,5 +1,7 @@
 """Distributions of the prior in use, as weighted nodes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import asinh, ceil, exp, fsum, log, log1p, pi, sqrt

@@ -1,5 +1,7 @@
 """Class priors: prior ↔ skew, probabilities moved from one to another, and grids of priors."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import isfinite
 from typing import Literal

@@ -1,5 +1,7 @@
 """From ROC space to precision-recall space and back."""
 
+from __future__ import annotations
+
 from polaroc import rates
 from polaroc.base.docstrings import described_as
 from polaroc.priors.grids import skew

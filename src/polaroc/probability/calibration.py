@@ -1,5 +1,7 @@
 """Calibration of scores as probabilities: a curve, and intercepts, slope and a test per key."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,7 +21,7 @@ from polaroc.base.text_tables import Summarised, table
 from polaroc.curves.curve import curves_of
 from polaroc.curves.keys import totals
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
-from polaroc.predictions.cases import as_cases
+from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE
@@ -28,7 +30,7 @@ from polaroc.priors.grids import OBSERVED, reweighted, skew, some_priors
 from polaroc.probability.calibration_curve import MIN_DRAWS, calibration_curve
 from polaroc.probability.regression import calibration_fit
 from polaroc.probability.score_test import recalibration
-from polaroc.typing import Array, Prior, Priors
+from polaroc.typing import Array, Prior, Priors, Table
 from polaroc.uncertainty.cells import numbered
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, quantile
 
@@ -89,7 +91,7 @@ class Calibration(Summarised):
         return self._curve().collect()
 
     @property
-    def shown(self) -> "list[RenderableType]":
+    def shown(self) -> list[RenderableType]:
         """The estimates of each key with their limits, and the notes."""
         keys = self.table.columns[: self.table.columns.index("prior")]
         names = dict(zip(ESTIMATES, ("observed/expected", "in the large", "slope"), strict=False))
@@ -110,7 +112,7 @@ class Calibration(Summarised):
 
 
 def calibration(
-    table: Any,
+    table: Table | Cases[Any],
     priors: Priors = "observed",
     *,
     level: float = 0.95,
@@ -123,7 +125,8 @@ def calibration(
 
     Parameters
     ----------
-    **columns
+    table
+        Predictions, one row per case: any table that `cases` takes, or its result.
     priors
         Priors of the curve, in (0, 1), or ``"observed"`` for each key's own; one, several, or a
         prior grid. Scores are re-weighted to each.
@@ -134,6 +137,11 @@ def calibration(
         Number of samples that the band is made of, at least 100.
     seed
         Seed of their random numbers.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -284,7 +292,7 @@ def _row(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]
 
 
 def _log_ratio(
-    score: "Array", truth: "Array", weight: "Array", clusters: "Array"
+    score: Array, truth: Array, weight: Array, clusters: Array
 ) -> tuple[float, float] | None:
     """The logarithm of observed over expected positives, and its cluster-robust standard error."""
     observed, expected = weight @ truth, weight @ score

@@ -1,5 +1,7 @@
 """Probabilities from scores of any kind, at any prior, through the hull of a tuning curve."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
@@ -40,13 +42,13 @@ ABSENT = 0.5
 
 @frame_of_cases
 def probabilities(
-    table: Any,
+    table: Table | Cases[Any],
     curve: Table,
     *,
     priors: Priors,
     same_table: bool = False,
     **columns: Unpack[Columns],
-) -> Any:
+) -> pl.DataFrame | pl.LazyFrame:
     """The probability of each case at each prior, from scores of any kind.
 
     The hull of a ROC curve is isotonic regression: each of its segments is a range of
@@ -56,19 +58,20 @@ def probabilities(
 
     Parameters
     ----------
-    cases
-        Cases that the curve was not made of, with or without labels: the result of `cases`, or
-        any table that it takes. Their scores, one column of them, are of the models of the
-        curve. Scores between two segments belong to the lower one; those beyond the ends of the
-        curve to the segment at that end.
+    table
+        Cases that the curve was not made of, with or without labels: any table that `cases` takes,
+        or its result. Their scores, one column of them, are of the models of the curve. Scores
+        between two segments belong to the lower one; those beyond the ends of the curve to the
+        segment at that end.
     curve
         The result of `curve` on a tuning table. Its keys must be among those of the cases.
-    **columns
     priors
         Priors in (0, 1), or ``"observed"`` for that of the tuning table; one, several,
         or a prior grid.
     same_table
         Whether the very table that the curve was made of is meant.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

@@ -1,5 +1,7 @@
 """A report: one self-contained HTML page that says which model, how sure, at which threshold."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -70,14 +72,13 @@ def report(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per model, fold and case: the result of `cases`, or any table that
-        it takes, of one model or several; or tidy measures: then the page lacks
-        the parts that need predictions, and says so; or the result of `monitor`, alone
-        with `path`, `title` and `tell`: the page then has its alarms in plain words.
-        With `case` fitted models of one test set are compared case by case, and thresholds
-        of folds that share cases are judged on cases that took no part in setting them.
-    **columns
+    table
+        Predictions, one row per model, fold and case: any table that `cases` takes, or its result,
+        of one model or several. Or tidy measures, which take no column keywords: the page then
+        lacks the parts that need predictions, and says so. Or the result of `monitor`, alone with
+        `path`, `title` and `tell`: the page then has its alarms in plain words. With `case` fitted
+        models of one test set are compared case by case, and thresholds of folds that share cases
+        are judged on cases that took no part in setting them.
     path
         The file to write: an HTML page; or with a name that ends in .json what the page says, for
         a program. An earlier report there is replaced, whole or not at all; any other file is
@@ -118,6 +119,8 @@ def report(
         Called, such as `print`, first with the answer, a sentence per line, then with
         each sentence on what the numbers rest on and the tests assume, or why none was
         made; all are on the page too, which is written after it, and not where it raises.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

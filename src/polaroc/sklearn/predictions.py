@@ -1,5 +1,7 @@
 """Cross-validated scores of classifiers as a table of predictions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Measures inside scikit-learn: of two arrays, as in `sklearn.metrics`, and as scorers."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Apply thresholds chosen on one table to another."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -68,7 +70,7 @@ SET_HERE = (
 
 @frame_of_cases
 def apply_thresholds(
-    table: Any,
+    table: Table | Cases[Any],
     points: Table | Numbers,
     *,
     same_table: bool = False,
@@ -80,21 +82,22 @@ def apply_thresholds(
     cost_fn: float = 1,
     cost_fp: float = 1,
     **columns: Unpack[Columns],
-) -> Any:
+) -> pl.DataFrame | pl.LazyFrame:
     """The rates of thresholds, chosen on another table, on these predictions.
 
     Parameters
     ----------
-    cases
-        Predictions on cases that the thresholds were not chosen on: the result of `cases`, or
-        any table that it takes.
-    **columns
+    table
+        Predictions on cases that the thresholds were not chosen on, one row per case: any table
+        that `cases` takes, or its result.
     points
         The result of `operating_points` on a tuning table. Its keys must be
         among those of the cases; thresholds of a model apply to all folds, say, where the
         cases have folds and the points have none. For thresholds in use, one number or a mapping
         from model to number: they are judged at the share of positives of each key, or
         at `priors`.
+    same_table
+        Whether the very table that the thresholds were chosen on is meant.
     tuning
         The predictions that the thresholds were chosen on, with the same roles or as a `Cases` of
         their own: `note` says how many cases, or values of `cluster`, are in both tables, by the
@@ -114,6 +117,8 @@ def apply_thresholds(
         Coverage of the intervals, in (0, 1); an estimated prior must have an interval of the same.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for `cost`.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

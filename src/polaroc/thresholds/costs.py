@@ -1,5 +1,7 @@
 """Cost curves and decision curves."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
@@ -25,7 +27,7 @@ from polaroc.priors.grids import skew_at
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.design_effects import EFFECTS, read_once, why_no_limits, with_effects
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.typing import Array, Priors
+from polaroc.typing import Array, Priors, Table
 
 PROBABILITY_COST = "probability_cost"
 LIMITS = ("lower", "upper", "note")
@@ -87,7 +89,7 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
 @described_as(OF_CURVES)
 @frame_of_cases
 def decision_curve(
-    curve: Any,
+    curve: Table | Cases[Any],
     thresholds: int | Sequence[float] = 100,
     priors: Priors = "observed",
     *,
@@ -95,7 +97,7 @@ def decision_curve(
     intervals: bool = False,
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> Any:
+) -> pl.DataFrame | pl.LazyFrame:
     """Net benefit of acting on scores, read as probabilities, above each threshold.
 
     A probability that is calibrated at one prior is not at another. So scores are
@@ -106,10 +108,9 @@ def decision_curve(
     Parameters
     ----------
     curve
-        The result of `curve`, of scores that are probabilities; or predictions, of which it is
-        made: the result of `cases`, or any table that it takes. From these alone limits know the
-        `cluster`, and a `weight` as what it is.
-    **columns
+        The result of `curve`, of scores that are probabilities; or predictions, one row per case:
+        any table that `cases` takes, or its result. Only with predictions do limits allow for the
+        `cluster` and the `weight`.
     thresholds
         Threshold probabilities p with 0 ≤ p < 1, or how many of them, evenly
         spaced from 0.
@@ -119,6 +120,10 @@ def decision_curve(
         scores as they are.
     intervals
         Whether to give limits of the net benefit at each threshold.
+    level
+        Coverage of the limits, in (0, 1).
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

@@ -1,5 +1,7 @@
 """Operating points chosen on curves by a rule."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -25,7 +27,7 @@ from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import with_rates
 from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import InvalidArgument, check_choice, example, quoted
-from polaroc.predictions.cases import frame_of_cases
+from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE
@@ -54,7 +56,7 @@ from polaroc.thresholds.rules import (
     priors_of,
     rules,
 )
-from polaroc.typing import Prior, Priors
+from polaroc.typing import Prior, Priors, Table
 
 POINTS = (
     "rule", "prior", "threshold", "share", "tpr", "fpr", "precision", "positives", "negatives",
@@ -65,7 +67,7 @@ POINTS = (
 @described_as(OF_CURVES)
 @frame_of_cases
 def operating_points(
-    curve: Any,
+    curve: Table | Cases[Any],
     rule: Rule | None = None,
     *,
     priors: Priors | None = None,
@@ -78,7 +80,7 @@ def operating_points(
     beta: float = 1,
     score_prior: Prior = "observed",
     **columns: Unpack[Columns],
-) -> Any:
+) -> pl.DataFrame | pl.LazyFrame:
     """The point of each curve, and its threshold, that a rule chooses at each prior.
 
     Choose thresholds on a tuning table and apply them to other data with
@@ -89,8 +91,8 @@ def operating_points(
     Parameters
     ----------
     curve
-        The result of `curve` or `hull`; or predictions, of which it is made: the result of `cases`,
-        or any table that it takes. From these alone a promise knows the `cluster`.
+        The result of `curve` or `hull`; or predictions, one row per case: any table that `cases`
+        takes, or its result. Only with predictions does a promise allow for the `cluster`.
     rule
         What is wanted of the threshold; by default ``"cost"`` where a cost is given,
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
@@ -139,6 +141,7 @@ def operating_points(
         as 0.5 for a model trained on balanced cases, or ``"observed"``, each key's own. Other rules
         do not depend on it.
     **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

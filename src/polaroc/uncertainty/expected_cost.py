@@ -1,5 +1,7 @@
 """Expected cost where the prior, and the cost of a miss, are uncertain, with limits."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
@@ -37,6 +39,7 @@ from polaroc.thresholds.expected_cost import (
     least_cost,
 )
 from polaroc.thresholds.interval_columns import limit_columns
+from polaroc.typing import Table
 from polaroc.uncertainty.least_costs import (
     CostLimits,
     limits_of_least_cost,
@@ -51,7 +54,7 @@ NOT_COUNTS = "weights are not counts of cases: no interval"
 @described_as(OF_CURVES)
 @frame_of_cases
 def expected_cost(
-    curve: Any,
+    curve: Table | Cases[Any],
     *,
     over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
     cost: float | Belief = 0.5,
@@ -60,7 +63,7 @@ def expected_cost(
     intervals: bool = False,
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> Any:
+) -> pl.DataFrame | pl.LazyFrame:
     """The least expected cost of each curve where prior and cost of a miss are uncertain.
 
     A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
@@ -70,10 +73,9 @@ def expected_cost(
     Parameters
     ----------
     curve
-        The result of `curve`, of a tuning table; or predictions, of which it is made: the result
-        of `cases`, or any table that it takes. From these alone limits know the `cluster`, and a
-        `weight` as what it is.
-    **columns
+        The result of `curve`, of a tuning table; or predictions, one row per case: any table that
+        `cases` takes, or its result. Only with predictions do limits allow for the `cluster` and
+        the `weight`.
     over
         The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform` or
         `beta`), a single prior, or the result of `estimate_prior`: of each key
@@ -87,6 +89,8 @@ def expected_cost(
         Whether to give limits of the costs.
     level
         Coverage of the limits, in (0, 1); an estimated prior must have an interval of the same.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------

@@ -1,5 +1,7 @@
 """Probabilities at any prior where the cases are, by a join on the thresholds of a hull."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from sys import float_info
 from typing import Any, Unpack
@@ -46,7 +48,7 @@ TOLERANCE = 1e-9
 @described_as(TABLES, local_probabilities)
 def probabilities(
     table: IbisTable,
-    curve: "IbisTable | Table",
+    curve: IbisTable | Table,
     *,
     priors: Priors,
     same_table: bool = False,
@@ -66,6 +68,8 @@ def probabilities(
     same_table
         Whether the very table that the curve was made of is meant. If not, `note` says
         where a key has as many cases as its curve, with the same mean and spread.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
 
     Notes
     -----

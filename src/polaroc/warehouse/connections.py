@@ -1,5 +1,7 @@
 """Connect to engines by address, find their tables, and fetch results."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress

@@ -1,5 +1,7 @@
 """Curves of tie-collapsed cells, computed by the engine; hulls, computed locally."""
 
+from __future__ import annotations
+
 from typing import Any, Unpack
 
 import polars as pl

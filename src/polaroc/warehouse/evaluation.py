@@ -1,5 +1,7 @@
 """All measures of a prediction table in one query."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Unpack
 

@@ -1,5 +1,7 @@
 """Queries as SQL text, for a warehouse console or a dbt model, without a connection."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -112,7 +112,9 @@ def test_without_folds_nothing_is_sure(one):
     table = table.drop("fold") if one == "none" else table
     choice = pr.choose(table, test_train_ratio=0.25)
     assert choice.answer.startswith("Take B, though nothing says how sure that is: the area")
-    assert "To know how sure the choice is, give predictions" in " ".join(choice.warnings)
+    assert "each model was measured once; give predictions with case='id'" in " ".join(
+        choice.warnings
+    )
     for column in (
         "expected",
         "expected_lower",

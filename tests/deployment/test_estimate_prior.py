@@ -485,3 +485,19 @@ def test_scores_of_alarms_alone_have_an_estimate_without_an_interval(method, cho
     assert found["shift_p"] < 0.01
     assert found["lower"] is found["upper"] is found["std_error"] is None
     assert "more than the prior has shifted" in found["note"]
+
+
+def test_several_columns_of_folds_and_models_that_are_none_hold_for_both_tables():
+    rng = np.random.default_rng(2)
+    truth = rng.random(1600) < 0.3
+    table = pl.DataFrame({
+        "repeat": np.repeat([1, 2], 800), "fold": np.arange(1600) % 2 + 1, "model": "A",
+        "truth": truth, "score": rng.normal(size=1600) + truth,
+    })  # fmt: skip
+    asked = NAMES | {"fold": ["repeat", "fold"], "model": None, "method": "confusion"}
+    found = pr.estimate_prior(table, table.drop("truth"), **asked)
+    assert found["fold"].to_list() == ["1.1", "1.2", "2.1", "2.2"]
+    assert "model" not in found.columns
+    own = table.filter(repeat=2, fold=1).select("truth", "score")
+    alone = pr.estimate_prior(own, own.drop("truth"), **NAMES, method="confusion")
+    assert found.filter(fold="2.1").select(alone.columns).row(0) == alone.row(0)

@@ -14,6 +14,7 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
+    column_names,
     parts_by_key,
     require,
 )
@@ -68,8 +69,11 @@ def in_use(
         given = {
             role: value
             for role, value in cases.columns.items()
-            if role not in ("cluster", "truth", "positive", "model", "fold", "case")
-            or (value in present and role not in ("cluster", "truth", "positive"))
+            if role not in ("cluster", "truth", "positive")
+            and (
+                role not in ("model", "fold", "case")
+                or present.issuperset(column_names(value, role))
+            )
         }
         columns = given | columns
     return as_cases(table, columns, needs=["score"], keep=keep, **refuses)

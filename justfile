@@ -100,10 +100,6 @@ differential TABLES="60000":
 faults:
     pytest -q -m "" tests/files/test_faults.py
 
-# Broken files against the command line, for so many seconds.
-fuzz SECONDS="300":
-    python tests/tools/fuzz.py {{SECONDS}}
-
 # Small changes to the code that no test notices, of a random sample.
 mutants *ARGS:
     python tests/tools/mutants.py {{ARGS}}

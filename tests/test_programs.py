@@ -5,7 +5,7 @@ import pytest
 from chromium import chromium
 from postgres_server import binaries
 from programs import ALL_ENGINES, missing, only_if_asked, package, program
-from spark_cluster import java
+from spark_server import java
 
 FINDERS = {"chromium": lambda: program("chromium"), "java": java, "postgres": binaries}
 

@@ -199,13 +199,6 @@ def test_the_raw_curve_is_that_of_roc_points(achievable):
         assert f == pytest.approx(fpr[i - 1] + share * (fpr[i] - fpr[i - 1]))
 
 
-def test_dominance_is_the_same_in_both_spaces():
-    found = run("dominance_in_both_spaces", SATELLITE)
-    assert found.height == 20 * 3 * 3
-    assert found["agree"].all()
-    assert {"dominates", "crosses"} <= set(found["relation"])
-
-
 @pytest.mark.parametrize("decimals", [0, 1, 2])
 def test_dominance_is_the_same_in_both_spaces_with_ties(decimals):
     tied = SATELLITE.filter(pl.col("fold") <= 8).with_columns(pl.col("score").round(decimals))

@@ -105,15 +105,6 @@ def test_refused_command_lines(here, words, said):
     assert {path.name: path.read_bytes() for path in here.iterdir()} == before
 
 
-def test_hints_name_options(tmp_path):
-    table = TABLE.with_columns(pl.lit(None, pl.Float64).alias("score"))
-    table.write_parquet(tmp_path / "table.parquet")
-    result = polaroc("evaluate", tmp_path / "table.parquet", *BASE)
-    assert result.exit_code == 2
-    assert "--nulls drop" in result.output
-    assert "nulls=" not in result.output
-
-
 @pytest.mark.parametrize("command", ["check", "evaluate"])
 def test_an_empty_table_is_refused(tmp_path, command):
     TABLE.clear().write_parquet(tmp_path / "table.parquet")

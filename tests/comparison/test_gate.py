@@ -281,20 +281,6 @@ def test_a_pass_on_folds_is_rare_where_the_challenger_is_worse_by_the_margin():
     assert max(passed.values()) <= binomial_limit(runs, 0.025)
 
 
-WIDE = ONE.pivot("model", index=["case", "truth"], values="score", aggregate_function="first")
-AS_COLUMNS = {"champion": "A", "challenger": "C", "truth": "truth", "measure": "auc"}
-
-
-@pytest.mark.parametrize(
-    ("table", "case"), [(WIDE, "case"), (WIDE.lazy(), "case"), (WIDE.to_dict(), "case"),
-                        (WIDE.drop("case"), None)],
-    ids=["frame", "plan", "mapping", "rows are cases"],
-)  # fmt: skip
-def test_one_score_column_per_model_is_one_row_per_model(table, case):
-    result = pr.gate(table, **AS_COLUMNS, case=case, score=["A", "C"])
-    assert_same(result, on_cases())
-
-
 def test_a_challenger_that_is_clearly_worse_fails_where_negatives_are_few():
     rng = np.random.default_rng(0)
     truth = np.arange(4000) < 1200

@@ -94,13 +94,6 @@ def test_the_standard_error_is_the_spread_of_estimates(method, sizes, tables):
     assert found["std_error"].mean() == pytest.approx(found["prior"].std(), rel=0.18)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_higher_level_gives_a_wider_interval(method):
-    reference, deployed = cases(5, 400, 0.3), cases(6, 1_000, 0.2)
-    wide, narrow = (estimate(reference, deployed, method, level=level) for level in (0.99, 0.5))
-    assert wide["lower"] < narrow["lower"] < narrow["prior"] < narrow["upper"] < wide["upper"]
-
-
 def test_the_truth_of_the_deployed_is_never_read():
     deployed = cases(9, 500, 0.2)
     without = pr.estimate_prior(TWENTY, deployed.select("score"), **NAMES)

@@ -110,6 +110,20 @@ def test_while_the_prior_stays_in_its_range_there_is_no_alarm_and_limits_hold(po
 
 
 @pytest.mark.slow
+def test_streams_without_change_raise_a_false_alarm_as_rarely_as_the_level_says():
+    # At this end of its range chance leads the prior out of it most easily. If each look had the
+    # whole error rate, so many would raise one in about three of ten streams.
+    batches, runs, looks = 4, 10, 800
+    alarmed = 0
+    for batch in range(batches):
+        result = watched([7, batch], [0.2] * looks, positives=2_000, runs=runs, size=50)
+        alarmed += result.alarms["table"].n_unique()
+    # At most .05 and three standard errors of 40 streams: 6 of them.
+    streams = batches * runs
+    assert alarmed / streams <= 0.05 + 3 * (0.05 * 0.95 / streams) ** 0.5
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("prior", "within"), [(0.5, 1), (0.3, 10)])
 def test_a_prior_that_left_its_range_is_noticed_soon(prior, within):
     result = watched(2, [0.1] * 40 + [prior] * 20, runs=5)

@@ -1,7 +1,5 @@
 """What evaluate returns for every kind of frame and table."""
 
-import io
-
 import numpy as np
 import polars as pl
 import pytest
@@ -28,32 +26,11 @@ PREDICTIONS = pl.DataFrame(
         "weight": rng.integers(0, 5, ROWS) / 4,
     }
 ).with_columns(pl.col("score") + pl.col("truth") * pl.col("fold") / 10)
-KEYS = {"model": "model", "fold": "fold"}
-MODELS = {"model": "model"}
+KEYS = {"by": ["model", "fold"]}
 
 
-def curve(frame, **keys):
-    return pr.curve(frame, **NAMES | keys)
-
-
-# Functions of frames, from predictions on. The plans of the first need no Python to be collected.
-PLANS = {
-    "curve": curve,
-    "surface": lambda frame, **keys: pr.surface(curve(frame, **keys), ["observed", 0.1], ["npv"]),
-    "auprec": lambda frame, **keys: pr.auprec(curve(frame, **keys), [0.5, "observed"]),
-    "iauprec": lambda frame, **keys: pr.iauprec(curve(frame, **keys), pr.beta(2, 18)),
-}
-STEPS = PLANS | {
-    "hull": lambda frame, **keys: pr.surface(pr.hull(curve(frame, **keys)), 0.1),
-    "evaluate": lambda frame, **keys: pr.evaluate(frame, **NAMES | keys, over=(0.05, 0.2)),
-    "evaluate, weighted": lambda frame, **keys: pr.evaluate(frame, **NAMES | keys, weight="weight"),
-    "evaluate, limits": lambda frame, **keys: pr.evaluate(
-        frame, **NAMES | keys, over=pr.beta(2, 18), intervals=True
-    ),
-    "evaluate on hull": lambda frame, **keys: pr.evaluate(
-        frame, **NAMES | keys, interpolation="hull", over=(0.05, 0.2), nulls="drop"
-    ),
-}
+def curve(frame, **by):
+    return pr.curve(frame, **NAMES, **by)
 
 
 def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -63,64 +40,40 @@ def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 # --- frames in, frames out ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_lazy_frames_stay_lazy_and_agree_on_both_engines_and_in_files(name, tmp_path):
-    eager = STEPS[name](PREDICTIONS, **KEYS)
-    lazy = STEPS[name](PREDICTIONS.lazy(), **KEYS)
-    assert isinstance(eager, pl.DataFrame)
-    assert isinstance(lazy, pl.LazyFrame)
-    assert lazy.collect_schema() == eager.schema
-    for engine in ("streaming", "in-memory"):
-        close(lazy.collect(engine=engine), eager)
+def test_files_are_read_and_results_written_in_the_streaming_engine(tmp_path):
     PREDICTIONS.write_parquet(tmp_path / "predictions.parquet", row_group_size=37)
-    plan = STEPS[name](pl.scan_parquet(tmp_path / "predictions.parquet"), **KEYS)
-    plan.sink_parquet(tmp_path / "result.parquet")
-    close(pl.read_parquet(tmp_path / "result.parquet"), eager)
-
-
-@pytest.mark.parametrize("keys", [{}, KEYS], ids=len)
-@pytest.mark.parametrize("name", STEPS)
-def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, keys):
-    expected = STEPS[name](PREDICTIONS, **keys).schema
-    empty = PREDICTIONS.clear()
-    eager, lazy = STEPS[name](empty, **keys), STEPS[name](empty.lazy(), **keys)
-    assert eager.is_empty()
-    assert eager.schema == lazy.collect_schema() == expected
-    # A plan whose rows all leave, and one that begins with none.
-    left = STEPS[name](PREDICTIONS.lazy().filter(pl.lit(False)), **keys)
-    assert left.collect(engine="streaming").is_empty()
-    assert lazy.collect(engine="in-memory").is_empty()
-
-
-@pytest.mark.parametrize("name", PLANS)
-def test_plans_of_curves_can_be_sent_elsewhere(name):
-    plan = STEPS[name](PREDICTIONS.lazy(), **MODELS)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POLARS_WARN_UNSTABLE", "0")
-        sent = pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))
-    close(sent.collect(), plan.collect())
+    plan = pl.scan_parquet(tmp_path / "predictions.parquet")
+    asked = NAMES | KEYS
+    pr.evaluate(plan, **asked, over=(0.05, 0.2)).sink_parquet(tmp_path / "result.parquet")
+    close(
+        pl.read_parquet(tmp_path / "result.parquet"),
+        pr.evaluate(PREDICTIONS, **asked, over=(0.05, 0.2)),
+    )
 
 
 def test_keys_come_in_one_order_everywhere():
     table = PREDICTIONS.with_columns(pl.col("model").replace("B", None))
-    orders = [
-        STEPS[name](table, **MODELS)["model"].unique(maintain_order=True).to_list()
-        for name in ("curve", "surface", "hull", "auprec", "evaluate", "evaluate on hull")
-    ]
-    orders.append(pr.check(table, **NAMES | MODELS)["model"].to_list())
+    curves = curve(table, by="model")
+    found = (
+        curves, pr.surface(curves, 0.1), pr.hull(curves), pr.auprec(curves, 0.5),
+        pr.evaluate(table, **NAMES, by="model"),
+        pr.evaluate(table, **NAMES, by="model", interpolation="hull"),
+    )  # fmt: skip
+    orders = [one["model"].unique(maintain_order=True).to_list() for one in found]
+    orders.append(pr.check(table, **NAMES, by="model")["model"].to_list())
     assert orders == [["A", "C", None]] * len(orders)
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_the_table_is_tidy(weight):
-    found = pr.evaluate(PREDICTIONS, **NAMES | MODELS, weight=weight, over=(0.1, 0.2))
+    found = pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight, over=(0.1, 0.2))
     counts = dict.fromkeys(("positives", "negatives"), pl.Float64 if weight else pl.Int64)
     schema = {"model": pl.String} | SCHEMA | counts | {"over": pl.String}
     assert list(found.schema.items()) == list(schema.items())
     ranged = found.filter(pl.col("over").is_not_null())
     assert set(ranged["measure"]) == {"iauprec", "sens", "auc_range", "accsens"}
     assert set(ranged["over"]) == {"0.1 to 0.2"}
-    assert "over" not in pr.evaluate(PREDICTIONS, **NAMES | MODELS, weight=weight).columns
+    assert "over" not in pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight).columns
     assert found["model"].to_list() == [m for m in "ABC" for _ in range(10)]
 
 
@@ -128,7 +81,7 @@ def test_the_table_is_tidy(weight):
 def test_keys_of_any_name_are_evaluated(key):
     named = PREDICTIONS.rename({"model": key})
     found = pr.evaluate(named, **NAMES, by=key, over=(0.1, 0.2))
-    expected = pr.evaluate(PREDICTIONS, **NAMES | MODELS, over=(0.1, 0.2))
+    expected = pr.evaluate(PREDICTIONS, **NAMES, by="model", over=(0.1, 0.2))
     close(found.rename({key: "model"}), expected)
 
 
@@ -148,7 +101,7 @@ def test_models_and_folds_are_not_pooled_unless_asked():
 def test_evaluate_gives_what_each_measure_gives(interpolation, weight):
     priors, over = ["observed", 0.5, 0.01], (0.05, 0.2)
     found = pr.evaluate(
-        PREDICTIONS, **NAMES | KEYS, weight=weight, priors=priors, over=over,
+        PREDICTIONS, **NAMES, **KEYS, weight=weight, priors=priors, over=over,
         interpolation=interpolation,
     )  # fmt: skip
     curves = curve(PREDICTIONS, **KEYS, weight=weight)
@@ -158,7 +111,7 @@ def test_evaluate_gives_what_each_measure_gives(interpolation, weight):
     ]  # fmt: skip
     names = {"auc", "auprec", "iauprec", "sens", "accsens"}
     found = found.filter(pl.col("measure").is_in(names)).drop("over")
-    close(found, pl.concat(each).sort(*KEYS, maintain_order=True))
+    close(found, pl.concat(each).sort(KEYS["by"], maintain_order=True))
 
 
 def test_evaluate_agrees_with_scikit_learn_on_many_rows():
@@ -205,11 +158,11 @@ def test_measures_are_those_asked_for(arguments, expected):
 def test_many_priors_come_in_the_order_asked(count):
     priors = np.random.default_rng(count).permutation(np.arange(1, count + 1) / 300).tolist()
     table = PREDICTIONS.with_columns(score=0.5)
-    asked = {**NAMES, **MODELS, "priors": priors, "measures": "auprec"}
+    asked = {**NAMES, "by": "model", "priors": priors, "measures": "auprec"}
     for found in (
         pr.evaluate(table, **asked),
         pr.evaluate(table.lazy(), **asked).collect(engine="streaming"),
-        pr.auprec(curve(table.lazy(), **MODELS), priors).collect(engine="in-memory"),
+        pr.auprec(curve(table.lazy(), by="model"), priors).collect(engine="in-memory"),
     ):
         assert found["prior"].to_list() == priors * 3
         assert found["estimate"].to_list() == pytest.approx(priors * 3)
@@ -288,9 +241,9 @@ def test_weights_do_not_drown_in_those_of_another_key(different):
 def test_rows_that_are_dropped_are_as_if_not_there(drop):
     out = pl.int_range(pl.len()) % 7 == 0
     table = PREDICTIONS.with_columns(pl.when(~out).then(drop).alias(drop))
-    kept = pr.evaluate(PREDICTIONS.filter(~out), **NAMES | MODELS)
+    kept = pr.evaluate(PREDICTIONS.filter(~out), by="model", **NAMES)
     for frame in (table, table.lazy()):
-        found = pr.evaluate(frame, **NAMES | MODELS, nulls="drop").lazy().collect()
+        found = pr.evaluate(frame, by="model", nulls="drop", **NAMES).lazy().collect()
         close(found.drop("note"), kept.drop("note"))
         assert found["note"].str.starts_with("dropped ").all()
 
@@ -353,8 +306,8 @@ def test_scores_that_are_labels_are_noted(scores, note, lazy):
     # A row of weight 0 does not hide it.
     unseen = labels[:1].with_columns(score=0.7, weight=pl.lit(0, pl.Int32))
     table = pl.concat([labels, usual, unseen])
-    asked = MODELS | {"measures": "auc", "nulls": "drop", "weight": "weight"}
-    found = pr.evaluate(table.lazy() if lazy else table, **NAMES | asked).lazy().collect()
+    asked = {"by": "model", "measures": "auc", "nulls": "drop", "weight": "weight"}
+    found = pr.evaluate(table.lazy() if lazy else table, **NAMES, **asked).lazy().collect()
     assert found.filter(model="usual")["note"].item() is None
     said = found.filter(model="labels")["note"].item() or ""
     assert said.endswith(note or "")

@@ -7,103 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from verbs import CALLS, ONCE, TABLE, same
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, InvalidPredictions
 
-RNG = np.random.default_rng(1)
-ROWS = 240
-CASE = np.arange(ROWS) // 2
-TABLE = pl.DataFrame(
-    {
-        "y": (RNG.random(ROWS // 2) < 0.4)[CASE],
-        "other": (RNG.random(ROWS // 2) < 0.4)[CASE],
-        "p": RNG.integers(1, 200, ROWS) / 200,
-        "q": RNG.integers(1, 100, ROWS) / 120,
-        "model": ["A", "B"] * (ROWS // 2),
-        "fold": [1, 1, 2, 2] * (ROWS // 4),
-        "case": CASE,
-        "place": [1, 1, 1, 1, 2, 2, 2, 2] * (ROWS // 8),
-        "patient": CASE // 3,
-        "day": CASE % 10,
-        "weight": RNG.integers(1, 4, ROWS),
-    }
-)
 # Columns with the names of their roles.
 NAMED = TABLE.rename({"y": "truth", "p": "score"})
-TUNING = TABLE.with_columns(pl.col("case") + 1000, p=1 - pl.col("p"))
-ROLES = {"truth": "y", "score": "p", "by": "place", "weight": "weight"}
-ONCE = {"truth": "y", "score": "p", "fold": None, "cluster": "patient"}
-CURVE = pr.curve(TUNING, **ROLES)
-POINTS = pr.operating_points(CURVE, priors=[0.1, 0.5])
-# By function, the roles of the table and what the function returns for cases or a table.
-CALLS = {
-    "curve": (ROLES, pr.curve),
-    "check": (ROLES, pr.check),
-    "evaluate": (
-        ROLES,
-        lambda *cases, **roles: pr.evaluate(
-            *cases, **roles, measures=["auc", "brier"], priors=[0.1], intervals=True
-        ),
-    ),
-    "calibration": (ONCE, lambda *cases, **roles: pr.calibration(*cases, **roles).table),
-    "apply_thresholds": (
-        ROLES, lambda *cases, **roles: pr.apply_thresholds(*cases, POINTS, **roles)
-    ),
-    "operating_points": (
-        ONCE,
-        lambda *cases, **roles: pr.operating_points(
-            *cases, constraints={"precision": 0.3}, priors=0.5, confidence=0.9, **roles
-        ),
-    ),
-    "expected_cost": (
-        ONCE, lambda *cases, **roles: pr.expected_cost(*cases, over=0.4, intervals=True, **roles)
-    ),
-    "decision_curve": (
-        ONCE,
-        lambda *cases, **roles: pr.decision_curve(
-            *cases, thresholds=[0.2, 0.5], priors=0.1, intervals=True, **roles
-        ),
-    ),
-    "probabilities": (
-        {"score": "p", "by": "place"},
-        lambda *cases, **roles: pr.probabilities(*cases, CURVE, priors=0.1, **roles),
-    ),
-    "estimate_prior": (
-        {"truth": "y", "score": "p", "by": "place"},
-        lambda *cases, **roles: pr.estimate_prior(
-            *cases, deployed=TUNING, method="confusion", **roles
-        ),
-    ),
-    "monitor": (
-        {"truth": "y", "score": "p", "by": "place"},
-        lambda *cases, **roles: pr.monitor(
-            *cases, deployed=TUNING, points=0.5, time="day", **roles
-        ).table,
-    ),
-    "compare": (ONCE, lambda *cases, **roles: pr.compare(*cases, "auc", **roles).pairs),
-    "choose": (ONCE, lambda *cases, **roles: pr.choose(*cases, over=(0.1, 0.2), **roles).models),
-    "gate": (
-        ONCE,
-        lambda *cases, **roles: pl.DataFrame(
-            [pr.gate(*cases, measure="auc", champion="A", challenger="B", **roles).difference]
-        ),
-    ),
-    "one_vs_rest": (
-        {"truth": "y", "by": "place", "weight": "weight"},
-        lambda *cases, **roles: pr.one_vs_rest(
-            *cases, scores={False: "q", True: "p"}, **roles
-        ).pipe(pr.evaluate, measures="auc"),
-    ),
-}  # fmt: skip
 every_call = pytest.mark.parametrize("name", CALLS)
-
-
-def same(found, expected):
-    found, expected = found.lazy().collect(), expected.lazy().collect()
-    assert found.columns == expected.columns
-    # Rows of a plan come in any order.
-    assert_frame_equal(found.sort(found.columns), expected.sort(found.columns), rel_tol=1e-9)
 
 
 @every_call
@@ -137,6 +48,97 @@ def test_numpy_that_raises_for_its_caller_raises_none_of_our_errors(name):
     same(found, call(TABLE, **roles))
 
 
+# --- the same in every function -----------------------------------------------------------------
+
+scored = pytest.mark.parametrize(
+    "name", [k for k, v in CALLS.items() if {"truth", "score"} <= {*v[0]}]
+)
+WORDS = TABLE.with_columns(y=pl.when("y").then(pl.lit("fraud")).otherwise(pl.lit("ok")))
+
+
+@scored
+def test_labels_are_read_alike(name):
+    roles, call = CALLS[name]
+    expected = call(TABLE, **roles)
+    same(call(WORDS, **roles, positive="fraud"), expected)
+    same(
+        call(WORDS.with_columns(y=pl.col("y") == "fraud").cast({"y": pl.String}), **roles), expected
+    )
+    same(call(TABLE.with_columns(y=1 - 2 * pl.col("y")), **roles, positive=-1), expected)
+    with pytest.raises(InvalidPredictions, match="'fraud', 'ok'"):
+        call(WORDS, **roles)
+
+
+@scored
+@pytest.mark.parametrize(("column", "missing"), [("p", None), ("y", None), ("y", "NA")])
+def test_missing_values_are_refused_or_dropped(name, column, missing):
+    roles, call = CALLS[name]
+    lacking = pl.when(pl.col("case") > 2).then(column).otherwise(pl.lit(missing)).alias(column)
+    table, roles = WORDS.with_columns(lacking), roles | {"positive": "fraud"}
+    if name != "check":
+        with pytest.raises(InvalidPredictions, match=r"6 null (scores|truths)"):
+            call(table, **roles)
+    found = call(table, **roles, nulls="drop")
+    expected = call(WORDS.filter(pl.col("case") > 2), **roles)
+    beside = ["note", "rows", "missing"]
+    same(found.drop(beside, strict=False), expected.drop(beside, strict=False))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in CALLS if name not in ("probabilities", "estimate_prior", "monitor")]
+)
+def test_a_count_is_so_many_equal_rows(name):
+    roles, call = CALLS[name]
+    roles = {role: column for role, column in roles.items() if role != "weight"}
+    copies = TABLE.with_columns(copy=pl.int_ranges("count")).explode("copy").drop_nulls("copy")
+    # Each copy is a case of its own.
+    copies = copies.with_columns(pl.col("case") * 4 + pl.col("copy"))
+    found, expected = call(TABLE, **roles, count="count"), call(copies, **roles)
+    # Counts are summed as floats.
+    assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["curve", "check", "evaluate", "apply_thresholds", "expected_cost", "decision_curve",
+     "calibration", "compare", "choose", "gate", "one_vs_rest"],
+)  # fmt: skip
+def test_results_do_not_depend_on_the_scale_of_weights(name):
+    roles, call = CALLS[name]
+    roles = roles | {"weight": "weight"}
+    found, scaled = call(TABLE, **roles), call(TABLE.with_columns(pl.col("weight") * 1024), **roles)
+    totals = {"pos", "neg", "tp", "fp", "positives", "negatives"} & {*found.columns}
+    assert_frame_equal(found.select(pl.col([*totals]) * 1024), scaled.select(totals))
+    # Notes name totals.
+    beside = [*totals, "note"]
+    same(found.drop(beside, strict=False), scaled.drop(beside, strict=False))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+@pytest.mark.parametrize("name", [name for name, (roles, _) in CALLS.items() if roles is ONCE])
+def test_rows_without_a_cluster_are_refused(name, missing):
+    patient = pl.when(pl.col("patient") > 2).then("patient").otherwise(pl.lit(missing, pl.Float64))
+    with pytest.raises(InvalidPredictions, match=r"\d+ (cases have no cluster|rows have no)"):
+        CALLS[name][1](TABLE.with_columns(patient), **ONCE)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["evaluate", "apply_thresholds", "operating_points", "expected_cost", "decision_curve",
+     "calibration"],
+)  # fmt: skip
+def test_rows_that_share_a_case_are_noted_where_there_are_limits(name):
+    roles = {k: v for k, v in CALLS[name][0].items() if k not in ("cluster", "weight")}
+    # Each key has 15 values on 30 rows or more.
+    patients = TABLE.with_columns(pl.col("case") // 8)
+    for table, noted in ((patients, True), (TABLE, False), (TABLE.drop("case"), False)):
+        words = CALLS[name][1](table, **roles)["note"].drop_nulls()
+        assert words.str.contains("not independent").any() == noted
+
+
+# --- roles --------------------------------------------------------------------------------------
+
+
 def test_roles_have_by_default_the_column_of_exactly_their_name():
     expected = pr.evaluate(TABLE, truth="y", score="p", model="model", fold="fold", measures="auc")
     assert expected.columns[:2] == ["model", "fold"]
@@ -158,14 +160,13 @@ def test_no_other_name_gives_a_column_a_role(name):
     same(pr.evaluate(table, intervals=True), pr.evaluate(table.drop(name), intervals=True))
 
 
-@pytest.mark.parametrize(("truth", "score"), [("y_true", "y_score"), ("label", "p")])
-def test_truth_and_score_are_not_guessed(truth, score):
-    table = pl.DataFrame({truth: [1, 0], score: [0.9, 0.1]})
+def test_truth_and_score_are_not_guessed():
+    table = pl.DataFrame({"y_true": [1, 0], "y_score": [0.9, 0.1]})
     for frame in (table, table.lazy()):
-        with pytest.raises(InvalidArgument, match=f"truth.*'{truth}'"):
+        with pytest.raises(InvalidArgument, match=r"truth.*'y_true'"):
             pr.evaluate(frame)
-        with pytest.raises(InvalidArgument, match=f"score.*'{score}'"):
-            pr.evaluate(frame, truth=truth)
+        with pytest.raises(InvalidArgument, match=r"score.*'y_score'"):
+            pr.evaluate(frame, truth="y_true")
 
 
 def test_cases_may_lack_their_truth_or_their_score_but_not_both():
@@ -182,16 +183,6 @@ def test_cases_do_not_change():
     cases = pr.cases(TABLE.drop("model"), truth="y", score=scores)
     scores.append("q")
     assert pr.evaluate(cases, measures="auc")["model"].unique().to_list() == ["p"]
-    pr.evaluate(cases, truth="other", measures="auc")
-    with pytest.raises(AttributeError):
-        cases.truth = "other"
-    assert "'y'" in repr(cases)
-
-
-def test_a_column_may_have_two_roles_that_mean_something():
-    found = pr.evaluate(TABLE, truth="y", score="p", by="fold", cluster="place", measures="auc")
-    expected = pr.evaluate(NAMED, measures="auc", cluster="place")
-    assert_frame_equal(found, expected, check_column_order=False, check_row_order=False)
 
 
 # --- what is printed ----------------------------------------------------------------------------
@@ -206,7 +197,7 @@ def test_cases_are_printed_with_their_roles_and_counts():
         ("cluster", "patient", 40),
     ):  # fmt: skip
         assert re.search(rf"(?m)^{role} .*'{column}'.*\b{count}$", words)
-    assert "'other', 'q', 'place', 'day', 'weight'" in words
+    assert "'other', 'q', 'place', 'day', 'weight', 'count'" in words
     wide = repr(pr.cases(TABLE.drop("model"), truth="y", score=["p", "q"]))
     assert re.search(r"(?m)^score .*'p', 'q'.*\b2 models", wide)
 
@@ -216,9 +207,7 @@ def test_a_lazy_table_is_printed_without_being_read():
         raise AssertionError
 
     table = NAMED.lazy().map_batches(read, schema=NAMED.schema)
-    words = repr(pr.cases(table, cluster="patient"))
-    assert "lazy" in words
-    assert "'patient'" in words
+    assert re.search("lazy(.|\n)*'patient'", repr(pr.cases(table, cluster="patient")))
 
 
 # --- kinds of tables ----------------------------------------------------------------------------
@@ -260,12 +249,11 @@ def test_tables_of_all_kinds_long_and_wide_give_the_same_answers(kind):
             assert_frame_equal(found, expected, rel_tol=1e-9, check_row_order=kind != "lazy")
 
 
-def test_of_a_wide_table_the_model_is_the_first_key_and_each_row_a_case():
+def test_of_a_wide_table_the_model_is_a_key_and_each_row_a_case():
     found = pr.evaluate(WIDE, **LABELS, score=["A", "B"], by="place", measures="auc")
-    assert found.columns[:3] == ["model", "place", "fold"]
-    without = WIDE.drop("case")
+    assert {*found.columns[:3]} == {"model", "place", "fold"}
     same(
-        pr.compare(without, "auc", **LABELS, score=["A", "B"], fold=None).pairs,
+        pr.compare(WIDE.drop("case"), "auc", **LABELS, score=["A", "B"], fold=None).pairs,
         pr.compare(LONG, "auc", **LABELS, score="p", fold=None).pairs,
     )
     with pytest.raises(InvalidArgument, match="model"):

@@ -8,77 +8,38 @@ from agreement import assert_same_numbers
 import polaroc as pr
 from polaroc.errors import InvalidPredictions
 
-NAMES = {"truth": "truth", "score": "score"}
 RNG = np.random.default_rng(5)
 ROWS = 400
 TRUTH = RNG.random(ROWS) < 0.4
 FOLD = np.arange(ROWS) % 4
-TABLE = pl.DataFrame(
-    {
-        "truth": TRUTH,
-        "a": RNG.normal(TRUTH),
-        "b": RNG.normal(TRUTH),
-        "row": np.arange(ROWS),
-        "part": FOLD,
-        # Each cluster is within a fold.
-        "patient": 100.0 * FOLD + RNG.integers(0, 15, ROWS),
-    }
-)
+# Each cluster is within a fold.
+TABLE = pl.DataFrame({
+    "truth": TRUTH, "a": RNG.normal(TRUTH), "b": RNG.normal(TRUTH), "row": np.arange(ROWS),
+    "part": FOLD, "patient": 100.0 * FOLD + RNG.integers(0, 15, ROWS),
+})  # fmt: skip
 TUNING = TABLE.with_columns(pl.col("a", "b") + pl.col("a", "b").shuffle(seed=1) / 100)
 IN_USE = TUNING.select("a", day="row")
 ONE = {"truth": "truth", "score": "a", "cluster": "patient"}
 TWO = {"truth": "truth", "score": ["a", "b"], "cluster": "patient"}
 FOLDS = {"fold": "part", "case": "row"}
-POINTS = pr.operating_points(TUNING, "recall", target=0.8, truth="truth", score="a")
+OVER = {"over": (0.1, 0.3)}
 CALLS = {
     "evaluate": lambda table: pr.evaluate(table, **ONE, intervals=True),
-    "compare": lambda table: pr.compare(table, "auc", **TWO),
+    "evaluate, lazy": lambda table: pr.evaluate(table.lazy(), **ONE, intervals=True).collect(),
     "compare, folds": lambda table: pr.compare(table, "auc", **TWO, **FOLDS),
-    "choose": lambda table: pr.choose(table, over=(0.1, 0.3), **TWO),
-    "choose, cost": lambda table: pr.choose(
-        table, over=(0.1, 0.3), cost_fn=5, tuning=TUNING, **TWO
-    ),
-    "choose, cost, folds": lambda table: pr.choose(
-        table, over=(0.1, 0.3), cost_fn=5, **TWO, **FOLDS
-    ),
-    "gate": lambda table: pr.gate(
-        table, champion="a", challenger="b", measure="auc", margin=0.1, **TWO
-    ),
-    "operating_points": lambda table: pr.operating_points(
-        table, "recall", target=0.8, confidence=0.9, **ONE
-    ),
-    "apply_thresholds": lambda table: pr.apply_thresholds(table, POINTS, intervals=True, **ONE),
-    "expected_cost": lambda table: pr.expected_cost(table, over=(0.1, 0.3), intervals=True, **ONE),
-    "decision_curve": lambda table: pr.decision_curve(table, priors=0.1, intervals=True, **ONE),
-    "monitor": lambda table: pr.monitor(table, IN_USE, points=POINTS, time="day", **ONE),
+    "choose, cost": lambda table: pr.choose(table, **OVER, cost_fn=5, tuning=TUNING, **TWO),
+    "choose, cost, folds": lambda table: pr.choose(table, **OVER, cost_fn=5, **TWO, **FOLDS),
+    "monitor": lambda table: pr.monitor(table, IN_USE, points=0.5, time="day", **ONE),
 }
-
-
-def without(missing, kind=pl.Float64):
-    """The table, of which 30 rows have no cluster."""
-    patient = pl.when(pl.col("row") < 30).then(pl.lit(missing, pl.Float64)).otherwise("patient")
-    return TABLE.with_columns(patient.cast(kind).alias("patient"))
 
 
 @pytest.mark.parametrize("missing", [None, np.nan])
 @pytest.mark.parametrize("name", CALLS)
 def test_rows_without_a_cluster_are_refused(name, missing):
-    with pytest.raises(InvalidPredictions, match=r"\d+ (cases have no cluster|rows have no)"):
-        CALLS[name](without(missing))
-
-
-@pytest.mark.parametrize("kind", [pl.Float32, pl.Float64])
-def test_a_lazy_table_is_refused_when_it_is_collected(kind):
-    plan = pr.evaluate(without(np.nan, kind).lazy(), **ONE, intervals=True)
-    with pytest.raises(InvalidPredictions, match="30 cases"):
-        plan.collect()
-
-
-def test_clusters_may_be_of_any_type():
-    expected = CALLS["evaluate"](TABLE)
-    number = pl.col("patient").cast(pl.Int64)
-    for cluster in (number, number.cast(pl.String), number.cast(pl.String).cast(pl.Categorical)):
-        assert_same_numbers(CALLS["evaluate"](TABLE.with_columns(cluster)), expected)
+    patient = pl.when(pl.col("row") < 30).then(pl.lit(missing)).otherwise("patient")
+    for kind in (pl.Float32, pl.Float64):
+        with pytest.raises(InvalidPredictions, match=r"\d+ (cases have no cluster|rows have no)"):
+            CALLS[name](TABLE.with_columns(patient=patient.cast(kind)))
 
 
 def test_a_cluster_may_have_another_role_and_estimates_do_not_depend_on_it():
@@ -112,32 +73,14 @@ def auc(table, **roles):
     return notes(pr.evaluate(table, measures="auc", intervals=True, **roles).lazy().collect())
 
 
-NOTED = {
-    "evaluate": auc,
-    "apply_thresholds": lambda table: notes(pr.apply_thresholds(table, 0.5, intervals=True)),
-    "operating_points": lambda table: notes(
-        pr.operating_points(table, "recall", target=0.5, confidence=0.9)
-    ),
-    "decision_curve": lambda table: notes(pr.decision_curve(table, [0.2], intervals=True)),
-    "expected_cost": lambda table: notes(pr.expected_cost(table, over=(0.1, 0.2), intervals=True)),
-    "calibration": lambda table: notes(pr.calibration(table).table),
-    "estimate_prior": lambda table: notes(
-        pr.estimate_prior(OTHER.with_columns(case="row"), table, method="confusion")
-    ),
-    "monitor": lambda table: (
-        pr.monitor(OTHER.with_columns(case="row"), table, time="day", points=0.5).warnings
-    ),
-}
-
-
-@pytest.mark.parametrize("name", NOTED)
-def test_rows_that_share_a_case_are_noted(name):
-    assert any(WORDS in note for note in NOTED[name](SHARED))
-    for table in (SHARED.with_columns(case="row"), SHARED.drop("case")):
-        assert not any("not independent" in note for note in NOTED[name](table))
-
-
-def test_a_plan_has_the_note_of_a_frame():
+def test_a_plan_and_the_warnings_of_monitor_have_the_note():
+    assert any(WORDS in note for note in auc(SHARED))
+    reference = OTHER.with_columns(case="row")
+    for table, noted in ((SHARED, True), (SHARED.with_columns(case="row"), False)):
+        warnings = pr.monitor(reference, table, time="day", points=0.5).warnings
+        assert any(WORDS in warning for warning in warnings) == noted
+        found = notes(pr.estimate_prior(reference, table, method="confusion"))
+        assert any(WORDS in note for note in found) == noted
     assert auc(SHARED.lazy()) == auc(SHARED) != []
 
 

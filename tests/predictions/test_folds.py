@@ -1,46 +1,41 @@
 """A column that divides the data into training and test cases is no column of folds."""
 
-import numpy as np
 import polars as pl
 import pytest
+from verbs import TABLE
 
 import polaroc as pr
 from polaroc.errors import PolarocWarning
 
-RNG = np.random.default_rng(3)
-TRUTH = RNG.random(400) < 0.4
-TABLE = pl.DataFrame(
-    {
-        "fold": np.where(np.arange(400) % 2, "train", "test"),
-        "truth": TRUTH,
-        "a": RNG.normal(TRUTH),
-        "b": RNG.normal(TRUTH),
-    }
-)
-ONE, TWO = {"truth": "truth", "score": "a"}, {"truth": "truth", "score": ["a", "b"]}
+ROLES = {"truth": "y", "score": "p"}
+OPTIONS = ROLES | {"over": (0.1, 0.3), "test_train_ratio": 1}
 CALLS = {
-    "evaluate": lambda table: pr.evaluate(table, **ONE).lazy().collect(),
-    "check": lambda table: pr.check(table, **ONE),
-    "choose": lambda table: pr.choose(table, **TWO, over=(0.1, 0.3), test_train_ratio=1),
-    "compare": lambda table: pr.compare(table, "auc", **TWO, test_train_ratio=1),
+    "evaluate": lambda table: pr.evaluate(table, **ROLES).lazy().collect(),
+    "check": lambda table: pr.check(table, **ROLES),
+    "choose": lambda table: pr.choose(table, **OPTIONS),
+    "compare": lambda table: pr.compare(table, **OPTIONS),
     # Measures are averaged over their folds.
     "measures": lambda table: pr.compare(
-        pr.evaluate(table.rename({"fold": "part"}), **TWO, by="part", measures="auc").rename(
-            {"part": "fold"}
-        ),
-        "auc",
-        test_train_ratio=1,
+        pr.evaluate(table.rename({"fold": "day", "day": "fold"}), **ROLES, by="day", fold=None)
+        .rename({"day": "fold"}),
+        "auc", test_train_ratio=1,
     ),
-}
+}  # fmt: skip
+
+
+def with_folds(*names, kind=pl.String):
+    words = pl.when(pl.col("fold") == 1).then(pl.lit(names[0])).otherwise(pl.lit(names[1]))
+    return TABLE.with_columns(fold=words.cast(kind))
 
 
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("name", CALLS)
 def test_parts_that_are_folds_are_doubted(name, lazy):
+    table = with_folds("train", "test")
     with pytest.warns(PolarocWarning, match="'test', 'train'"):
-        CALLS[name](TABLE.lazy() if lazy else TABLE)
+        CALLS[name](table.lazy() if lazy else table)
     # Warnings of folds would be errors.
-    CALLS[name](TABLE.with_columns(fold=pl.col("fold").replace({"train": "1", "test": "2"})))
+    CALLS[name](with_folds("1", "2"))
 
 
 @pytest.mark.parametrize(
@@ -55,8 +50,7 @@ def test_parts_that_are_folds_are_doubted(name, lazy):
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum], ids=str)
 def test_values_that_name_parts(names, doubted, kind):
     kind = pl.Enum([*dict.fromkeys(names)]) if kind == pl.Enum else kind
-    values = pl.Series(names).gather(pl.arange(400, eager=True) % 2).cast(kind)
-    table = TABLE.with_columns(fold=values)
+    table = with_folds(*names, kind=kind)
     if doubted:
         with pytest.warns(PolarocWarning, match="parts of data"):
             CALLS["evaluate"](table)

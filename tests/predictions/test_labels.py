@@ -10,14 +10,9 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocWarning
 
-NAMES = {"truth": "truth", "score": "score"}
 # The curve of a positive, a negative, a positive and a negative, in order.
 POINTS = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)]
-FUNCTIONS = {
-    "curve": lambda table, **labels: pr.curve(table, **NAMES, **labels),
-    "evaluate": lambda table, **labels: pr.evaluate(table, **NAMES, **labels),
-    "check": lambda table, **labels: pr.check(table, **NAMES, **labels),
-}
+FUNCTIONS = {"curve": pr.curve, "evaluate": pr.evaluate, "check": pr.check}
 
 
 def labelled(truth):
@@ -26,53 +21,33 @@ def labelled(truth):
 
 def check_points(truth, **labels):
     for frame in (labelled(truth), labelled(truth).lazy()):
-        found = pr.curve(frame, **NAMES, **labels).lazy().collect()
+        found = pr.curve(frame, **labels).lazy().collect()
         assert found.select("tp", "fp").rows() == POINTS
 
 
-@pytest.mark.parametrize(
-    "truth",
-    [
-        [True, False, True, False],
-        [1, 0, 1, 0],
-        pl.Series([1, 0, 1, 0], dtype=pl.UInt8),
-        pl.Series([1, 0, 1, 0], dtype=pl.Int128),
-        pl.Series([1, 0, 1, 0], dtype=pl.Decimal(4, 1)),
-        [1.0, 0.0, 1.0, -0.0],
-        ["1", "0", "1", "0"],
-        ["true", "False", "TRUE", "false"],
-        pl.Series(["1", "0", "1", "0"], dtype=pl.Categorical),
-        pl.Series(["true", "false", "true", "false"], dtype=pl.Enum(["false", "true"])),
-    ],
-)
-def test_clear_labels_need_no_positive(truth):
-    check_points(truth)
+CATS = ["cat", "dog", "cat", "dog"]
 
 
 @pytest.mark.parametrize(
     ("truth", "positive"),
     [
-        (["cat", "dog", "cat", "dog"], "cat"),
-        (["cat", "dog", "fox", "dog"], ["cat", "fox"]),
-        (["cat", "dog", "fox", "dog"], ("fox", "cat")),
-        (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Categorical), "cat"),
-        (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Enum(["dog", "cat"])), ["cat"]),
-        ([2, 1, 2, 1], 2),
-        ([2, 1, 2, 1], np.int64(2)),
-        ([-1, 1, -1, 1], -1),
-        ([3, 1, 2, 1], [2, 3]),
-        (pl.Series([2, 1, 2, 1], dtype=pl.UInt8), 2.0),
-        ([2.0, 1.0, 2.0, 1.0], 2),
-        ([0.5, 1.0, 2.0, 1.0], [0.5, 2]),
-        ([0, 1, 0, 1], 0),
-        ([True, False, True, False], True),
-        ([False, True, False, True], False),
-        (["0", "1", "0", "1"], "0"),
-        (["NA", "no", "None", "no"], ["NA", "None"]),
-        (["mild", "none", "mild", "none"], "mild"),
+        ([True, False, True, False], None), (pl.Series([1, 0, 1, 0], dtype=pl.UInt8), None),
+        (pl.Series([1, 0, 1, 0], dtype=pl.Int128), None), ([1.0, 0.0, 1.0, -0.0], None),
+        (pl.Series([1, 0, 1, 0], dtype=pl.Decimal(4, 1)), None), (["1", "0", "1", "0"], None),
+        (["true", "False", "TRUE", "false"], None),
+        (pl.Series(["1", "0", "1", "0"], dtype=pl.Categorical), None),
+        (pl.Series(["true", "false"] * 2, dtype=pl.Enum(["false", "true"])), None),
+        (CATS, "cat"), (pl.Series(CATS, dtype=pl.Categorical), "cat"),
+        (pl.Series(CATS, dtype=pl.Enum(["dog", "cat"])), ["cat"]),
+        (["cat", "dog", "fox", "dog"], ["cat", "fox"]), ([3, 1, 2, 1], (2, 3)),
+        ([2, 1, 2, 1], 2), ([2, 1, 2, 1], np.int64(2)), ([-1, 1, -1, 1], -1),
+        (pl.Series([2, 1, 2, 1], dtype=pl.UInt8), 2.0), ([2.0, 1.0, 2.0, 1.0], 2),
+        ([0.5, 1.0, 2.0, 1.0], [0.5, 2]), ([0, 1, 0, 1], 0), ([True, False, True, False], True),
+        ([False, True, False, True], False), (["0", "1", "0", "1"], "0"),
+        (["NA", "no", "None", "no"], ["NA", "None"]), (["mild", "none", "mild", "none"], "mild"),
     ],
-)
-def test_positive_names_the_positive_labels(truth, positive):
+)  # fmt: skip
+def test_labels_are_clear_or_the_positive_ones_are_named(truth, positive):
     check_points(truth, positive=positive)
 
 
@@ -82,19 +57,16 @@ def test_a_label_of_one_tenth_is_that_of_any_precision(kind):
     truth = words.cast(kind) if kind == pl.Decimal else words.cast(pl.Float64).cast(kind)
     check_points(truth, positive=0.1)
     with pytest.raises(InvalidPredictions, match=r"0\.2\b"):
-        pr.curve(labelled(truth), **NAMES, positive=0.2)
+        pr.curve(labelled(truth), positive=0.2)
 
 
 @pytest.mark.parametrize(
     ("truth", "labels"),
     [
-        ([1, 2, 1, 2], "1, 2"),
-        ([0, 1, 2, 0], "0, 1, 2"),
-        (["no", "yes", "no", "yes"], "'no', 'yes'"),
-        (["0", "1", "-", "NA"], "'-', '0', '1'"),
-        ([0.0, 1.0, 0.5, 1.0], "0.0, 0.5, 1.0"),
+        ([1, 2, 1, 2], "1, 2"), ([0, 1, 2, 0], "0, 1, 2"), (["0", "1", "-", "NA"], "'-', '0', '1'"),
+        (["no", "yes", "no", "yes"], "'no', 'yes'"), ([0.0, 1.0, 0.5, 1.0], "0.0, 0.5, 1.0"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_unclear_labels_are_refused_and_named(name, truth, labels):
     with pytest.raises(InvalidPredictions) as caught:
@@ -105,23 +77,20 @@ def test_unclear_labels_are_refused_and_named(name, truth, labels):
     assert not any(f"positive={label}" in str(caught.value) for label in labels.split(", "))
 
 
+BITS, ANIMALS = [1, 0, 1, 0], ["cat", "dog", "cat", "cow"]
+
+
 @pytest.mark.parametrize(
     ("truth", "positive", "kind"),
     [
-        ([1, 0, 1, 0], "1", InvalidArgument),
-        ([1, 0, 1, 0], True, InvalidArgument),
-        ([1, 0, 1, 0], [1, "0"], InvalidArgument),
-        ([1, 0, 1, 0], [], InvalidArgument),
-        ([1, 0, 1, 0], range(2_000), InvalidArgument),
-        (["1", "0", "1", "0"], 1, InvalidArgument),
-        ([True, False, True, False], 1, InvalidArgument),
-        ([True, False, True, False], "true", InvalidArgument),
-        ([1, 0, 1, 0], 2, InvalidPredictions),
-        ([1, 0, 1, 0], [2, 1.5], InvalidPredictions),
-        (["cat", "dog", "cat", "cow"], "Cat", InvalidPredictions),
-        (["cat", "dog", "cat", "cow"], ["emu", "gnu"], InvalidPredictions),
+        (BITS, "1", InvalidArgument), (BITS, True, InvalidArgument),
+        (BITS, [1, "0"], InvalidArgument), (BITS, [], InvalidArgument),
+        (BITS, range(2_000), InvalidArgument), ([*map(str, BITS)], 1, InvalidArgument),
+        ([*map(bool, BITS)], 1, InvalidArgument), ([*map(bool, BITS)], "true", InvalidArgument),
+        (BITS, 2, InvalidPredictions), (BITS, [2, 1.5], InvalidPredictions),
+        (ANIMALS, "Cat", InvalidPredictions), (ANIMALS, ["emu", "gnu"], InvalidPredictions),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_positive_labels_that_no_row_can_have_are_refused(name, truth, positive, kind):
     with pytest.raises(kind, match="positive"):
@@ -149,17 +118,17 @@ def test_labels_that_may_be_misspelt_are_named_in_a_warning(truth, positive, wor
 
 
 @pytest.mark.parametrize(
-    ("truth", "positive"),
-    [(["no", "no"], "yes"), (["no", "no"], ["yes", "sure"]), (["no", "NA"], "yes"),
-     (["yes", "yes"], "yes"), ([0, 1], 1), (["yes", "no"], ["yes", "yes"])],
+    ("truth", "positive", "positives"),
+    [
+        (["no", "no"], "yes", 0), (["no", "no"], ["yes", "sure"], 0), (["no", "NA"], "yes", 0),
+        (["yes", "yes"], "yes", 2), ([0, 1], 1, 1), (["yes", "no"], ["yes", "yes"], 1),
+    ],
 )  # fmt: skip
-def test_two_labels_or_one_give_no_warning(truth, positive):
+def test_two_labels_or_one_give_no_warning(truth, positive, positives):
     table = pl.DataFrame({"truth": truth, "score": [2, 1]})
-    found = FUNCTIONS["check"](table, positive=positive, nulls="drop")
-    expected = [label in positive if isinstance(positive, list) else label == positive
-                for label in truth if label != "NA"]  # fmt: skip
-    assert found["positives"].item() == sum(expected)
-    assert found["negatives"].item() == len(expected) - sum(expected)
+    found = pr.check(table, positive=positive)
+    assert found["positives"].item() == positives
+    assert found["negatives"].item() == 2 - positives - found["missing"].item()
 
 
 # --- missing labels -----------------------------------------------------------------------------
@@ -181,23 +150,18 @@ def test_a_text_of_a_missing_label_is_no_negative(text, kind):
     for frame in (table, table.lazy()):
         found = FUNCTIONS["curve"](frame, **named, nulls="drop").lazy().collect()
         assert_frame_equal(found, FUNCTIONS["curve"](YES_NO, **named))
-        measures = pr.evaluate(frame, **NAMES, **named, nulls="drop", measures="auc")
+        measures = pr.evaluate(frame, **named, nulls="drop", measures="auc")
         measures = measures.lazy().collect()
         # 3 + 1 + 1 of 9 pairs of a positive and a negative are in order.
         assert measures["estimate"].item() == pytest.approx(5 / 9)
         assert "dropped 2 null truths" in measures["note"].item()
+    zero_one = table.with_columns(pl.col("truth").cast(pl.String).replace({"yes": "1", "no": "0"}))
+    assert pr.check(zero_one)["missing"].item() == 2
     # A plan of a curve cannot raise.
     curve = FUNCTIONS["curve"](table.lazy(), **named).collect()
     assert curve.select("positives", "negatives", "tpr", "fpr").null_count().row(0) == (
         (curve.height,) * 4
     )
-
-
-def test_labels_0_and_1_and_a_missing_one_need_no_positive():
-    table = pl.DataFrame({"truth": ["1", "0", "NA", "1", "0"], "score": [5, 4, 3, 2, 1]})
-    with pytest.raises(InvalidPredictions, match="1 null truth"):
-        pr.curve(table, **NAMES)
-    assert pr.curve(table, **NAMES, nulls="drop").select("tp", "fp").rows() == POINTS
 
 
 @pytest.mark.parametrize(
@@ -209,56 +173,12 @@ def test_a_truth_of_a_type_without_labels_is_refused(value):
         for frame in (table, table.lazy()):
             with pytest.raises(InvalidPredictions, match="truth"):
                 function(frame)
-    assert "2 rows" in repr(pr.cases(table, **NAMES))
+    assert "2 rows" in repr(pr.cases(table))
 
 
 def test_what_a_table_may_be_instead_is_suggested():
     swapped = {"truth": [i / 100 for i in range(100)], "score": [0, 1] * 50}
     with pytest.raises(InvalidPredictions, match="swapped"):
-        pr.evaluate(swapped, **NAMES)
+        pr.evaluate(swapped)
     with pytest.raises(InvalidPredictions, match="one_vs_rest"):
-        pr.evaluate({"truth": [0, 1, 2], "score": [0.1, 0.2, 0.3]}, **NAMES)
-
-
-# --- the same in every function -----------------------------------------------------------------
-
-RNG = np.random.default_rng(8)
-TRUTH = RNG.random(300) < 0.4
-TABLE = pl.DataFrame({"truth": TRUTH, "a": RNG.normal(TRUTH), "b": RNG.normal(TRUTH / 2)})
-ONE, TWO = {"truth": "truth", "score": "a"}, {"truth": "truth", "score": ["a", "b"]}
-CALLS = {
-    "evaluate": lambda table, **labels: pr.evaluate(table, **ONE, **labels),
-    "operating_points": lambda table, **labels: pr.operating_points(
-        table, "recall", target=0.8, **ONE, **labels
-    ),
-    "decision_curve": lambda table, **labels: pr.decision_curve(table, priors=0.1, **ONE, **labels),
-    "compare": lambda table, **labels: pr.compare(table, "auc", **TWO, **labels).pairs,
-    "choose": lambda table, **labels: pr.choose(table, over=(0.1, 0.3), **TWO, **labels).models,
-    "gate": lambda table, **labels: pl.DataFrame(
-        [pr.gate(table, champion="a", challenger="b", measure="auc", margin=0.1, **TWO,
-                 **labels).difference]
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_functions_read_labels_alike(name):
-    def words(positive, negative, first=None):
-        word = pl.when("truth").then(pl.lit(positive)).otherwise(pl.lit(negative))
-        if first is not None:
-            word = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit(first)).otherwise(word)
-        return TABLE.with_columns(word.alias("truth"))
-
-    call = CALLS[name]
-    assert_frame_equal(call(words("true", "false")), call(TABLE))
-    for labels in (("fraud", "ok"), ("ok", "fraud"), (1, -1)):
-        assert_frame_equal(call(words(*labels), positive=labels[0]), call(TABLE))
-        with pytest.raises(InvalidPredictions, match=repr(labels[0])):
-            call(words(*labels))
-    lacking = words("yes", "no", first="NA")
-    with pytest.raises(InvalidPredictions, match=r"[36] null truths"):
-        call(lacking, positive="yes")
-    found, expected = call(lacking, positive="yes", nulls="drop"), call(TABLE[3:])
-    assert_frame_equal(found.drop("note", strict=False), expected.drop("note", strict=False))
-    with pytest.warns(PolarocWarning, match="negative: 'Yes', 'no'"):
-        call(words("yes", "no", first="Yes"), positive="yes")
+        pr.evaluate({"truth": [0, 1, 2], "score": [0.1, 0.2, 0.3]})

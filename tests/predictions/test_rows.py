@@ -3,7 +3,6 @@
 from datetime import date
 from math import inf, nan
 
-import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
@@ -13,14 +12,10 @@ import polaroc as pr
 from polaroc.errors import InvalidPredictions
 
 NAMES = {"truth": "truth", "score": "score"}
-SOUND = pl.DataFrame(
-    {
-        "k": ["a"] * 4 + ["b"] * 4,
-        "truth": [1, 0, 1, 0] * 2,
-        "score": [4.0, 3.0, 2.0, 1.0] * 2,
-        "weight": [1.0] * 8,
-    }
-)
+SOUND = pl.DataFrame({
+    "k": ["a"] * 4 + ["b"] * 4, "truth": [1, 0, 1, 0] * 2, "score": [4.0, 3.0, 2.0, 1.0] * 2,
+    "weight": [1.0] * 8,
+})  # fmt: skip
 ROLES = NAMES | {"by": "k", "weight": "weight"}
 
 
@@ -33,14 +28,11 @@ def spoiled(column, values, dtype=None):
 
 # A table, the rows that have a value missing, and the words for it.
 MISSING = [
-    (spoiled("score", [None]), [7], "1 null score"),
     (spoiled("score", [None, None, None]), [5, 6, 7], "3 null scores"),
     (spoiled("score", [nan, 1.0]), [6], "1 NaN score"),
     (spoiled("score", [nan, None]), [6, 7], "1 null score, 1 NaN score"),
     (spoiled("truth", [None]), [7], "1 null truth"),
     (spoiled("truth", [1.0, nan], pl.Float64), [7], "1 null truth"),
-    (spoiled("truth", ["1", None], pl.String), [7], "1 null truth"),
-    (spoiled("truth", ["NA", "n/a"], pl.String), [6, 7], "2 null truths"),
     (spoiled("truth", ["None", None], pl.Categorical), [6, 7], "2 null truths"),
     (spoiled("weight", [None, 1]), [6], "1 null weight"),
 ]
@@ -78,10 +70,6 @@ def test_of_a_lazy_curve_totals_and_measures_of_that_key_are_null(table, words):
     areas = pr.auc(curve).collect().sort("k")
     assert areas["estimate"].to_list() == [0.75, None]
     assert areas["note"][1]
-    assert pr.auprec(curve, 0.5).collect().sort("k")["estimate"].is_null().to_list() == [
-        False,
-        True,
-    ]
 
 
 @every_case
@@ -102,13 +90,9 @@ def test_a_lazy_evaluation_has_no_number_of_such_rows(table, words, by):
 
 
 def test_the_first_keys_are_named():
-    keys = pl.DataFrame({"model": ["m"] * 5, "fold": [5, 4, 3, 2, 1]})
-    table = keys.with_columns(truth=pl.lit(1), score=pl.lit(None, pl.Float64))
-    with pytest.raises(InvalidPredictions) as caught:
+    table = pl.DataFrame({"model": "m", "fold": [5, 4, 3, 2, 1], "truth": 1, "score": [None] * 5})
+    with pytest.raises(InvalidPredictions, match=r"5 null .* in 5 key.*fold=1;.*fold=2;.*2 more"):
         pr.curve(table)
-    text = str(caught.value)
-    assert text.startswith("5 null scores in 5 key(s): model='m', fold=1; model='m', fold=2; ")
-    assert "and 2 more." in text
 
 
 @missing
@@ -152,16 +136,6 @@ def test_a_key_all_of_whose_rows_are_dropped_keeps_its_place(lazy):
     assert of_b.select("positives", "negatives").unique().row(0) == (0, 0)
 
 
-@pytest.mark.parametrize("column", ["truth", "score", "weight"])
-def test_a_column_of_nulls_only_is_missing(column):
-    table = SOUND.with_columns(pl.lit(None).alias(column))
-    with pytest.raises(InvalidPredictions, match=f"8 null {column}"):
-        pr.curve(table, **ROLES)
-    dropped = pr.evaluate(table, **ROLES, nulls="drop")
-    assert dropped["note"][0].startswith(f"dropped 4 null {column}")
-    assert dropped["estimate"].null_count() == dropped.height
-
-
 @pytest.mark.parametrize("role", ["score", "weight", "count"])
 @pytest.mark.parametrize("value", [b"1", True, date(2024, 1, 1), [1], {"a": 1}, "1"], ids=str)
 def test_scores_weights_and_counts_are_numbers(role, value):
@@ -174,23 +148,18 @@ def test_scores_weights_and_counts_are_numbers(role, value):
 @pytest.mark.parametrize(
     ("scores", "words"),
     [
-        (["inf", None, "oops", "later"], "'oops' in row 3"),
-        (["1", "2", "1e400", "0"], "'1e400' in row 3"),
+        (["inf", None, "oops", "later"], "'oops'"), (["1", "2", "1e400", "0"], "'1e400'"),
         # A missing value is likely not what is wrong.
-        (["NA", "0.5", "later", ""], "'later' in row 3"),
-        (["0.9", "0.1", "", "0.2"], "'' in row 3"),
-        (["0,9", "0,1", "0,2", "none"], "'none' in row 4"),
-        (["0.9", "0,1", "0.2", "0.3"], "'0,1' in row 2(.|\n)*decimal"),
-        (["0.9", "0.1", "0.2", "0.3"], "String"),
+        (["NA", "0.5", "later", ""], "'later'"), (["0.9", "0.1", "", "0.2"], "''"),
+        (["0,9", "0,1", "0,2", "none"], "'none'"), (["0.9", "0,1", "0.2", "0.3"], "'0,1'"),
+        (["0.9", "0.1", "0.2", "0.3"], "String"), ([], "no rows"),
     ],
-)
+)  # fmt: skip
 def test_of_scores_that_are_text_the_first_that_is_no_number_is_named(scores, words):
-    table = SOUND[:4].with_columns(score=pl.Series(scores))
+    table = SOUND[: len(scores)].with_columns(score=pl.Series(scores, dtype=pl.String))
     for frame in (table, table.lazy()):
         with pytest.raises(InvalidPredictions, match=words):
             pr.evaluate(frame, **NAMES)
-    with pytest.raises(InvalidPredictions, match="no rows"):
-        pr.evaluate(table.clear(), **NAMES)
 
 
 # --- scores ------------------------------------------------------------------------------------
@@ -214,75 +183,18 @@ def test_large_whole_scores_that_a_float_holds_are_allowed(scores):
 
 # --- weights and counts ------------------------------------------------------------------------
 
-RNG = np.random.default_rng(4)
-COUNTED = pl.DataFrame(
-    {
-        "model": ["A", "B"] * 60,
-        "case": np.arange(120) // 2,
-        "truth": np.arange(120) % 6 < 2,
-        "score": RNG.integers(0, 8, 120) / 8 + (np.arange(120) % 6 < 2) * RNG.random(120).round(1),
-        "count": RNG.integers(0, 4, 120),
-        "weight": RNG.integers(1, 9, 120) / 2,
-    }
-)
-EXPANDED = COUNTED.filter(pl.col("count") > 0).select(
-    pl.exclude("count").repeat_by("count").explode()
-)
-BOTH = {
-    "curve": lambda table, **roles: pr.curve(table, **NAMES, **roles),
-    "evaluate": lambda table, **roles: pr.evaluate(
-        table, **NAMES, **roles, case=None, over=(0.05, 0.2), intervals=True
-    ),
-    "check": lambda table, **roles: pr.check(table, **NAMES, **roles, case=None),
-    "operating_points": lambda table, **roles: pr.operating_points(
-        table, "recall", target=0.5, **NAMES, **roles
-    ),
-    "apply_thresholds": lambda table, **roles: pr.apply_thresholds(
-        table, 0.5, **NAMES, **roles, case=None, intervals=True
-    ),
-    "expected_cost": lambda table, **roles: pr.expected_cost(
-        table, over=(0.1, 0.3), **NAMES, **roles, case=None, intervals=True
-    ),
-    "calibration": lambda table, **roles: (
-        pr.calibration(
-            table.with_columns(score=pl.col("score") / 2 + 0.01), **NAMES, **roles, case=None
-        ).table
-    ),
-}
-
-
-@pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("name", BOTH)
-def test_a_count_is_so_many_equal_rows(name, lazy):
-    counted, expanded = (one.lazy() if lazy else one for one in (COUNTED, EXPANDED))
-    found, expected = BOTH[name](counted, count="count"), BOTH[name](expanded)
-    found, expected = found.lazy().collect(), expected.lazy().collect()
-    # Rows of counts are summed as weights, and floats then.
-    assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-9, check_row_order=not lazy)
-
-
-@pytest.mark.parametrize("name", [name for name in BOTH if name != "operating_points"])
-def test_estimates_and_limits_do_not_depend_on_the_scale_of_weights(name):
-    found, scaled = (
-        BOTH[name](COUNTED.with_columns(pl.col("weight") * scale), weight="weight")
-        for scale in (1, 1024)
-    )
-    scaling = {"pos", "neg", "tp", "fp", "positives", "negatives"}
-    sums = [column for column in found.columns if column in scaling]
-    assert_frame_equal(found.drop(sums), scaled.drop(sums), rel_tol=1e-9)
-    assert_frame_equal(found.select(pl.col(sums) * 1024), scaled.select(sums), rel_tol=1e-12)
-
 
 @pytest.mark.parametrize(
-    ("values", "words"),
-    [([0.5] * 8, "8 invalid count"), ([1] * 7 + [-1], "1 invalid count"),
-     ([1] * 7 + [2**53 + 2], "1 invalid count"), ([1] * 7 + [None], "1 null count")],
+    ("last", "words"),
+    [(0.5, "1 invalid count"), (-1, "1 invalid count"), (2**53 + 2, "1 invalid count"),
+     (None, "1 null count")],
 )  # fmt: skip
-def test_a_count_is_a_whole_number(values, words):
-    for frame in (table := SOUND.with_columns(n=pl.Series(values)), table.lazy()):
+def test_a_count_is_a_whole_number(last, words):
+    table = SOUND.with_columns(n=pl.Series([1] * 7 + [last], strict=False))
+    for frame in (table, table.lazy()):
         with pytest.raises(InvalidPredictions, match=words):
             pr.evaluate(frame, **NAMES, count="n").lazy().collect()
-    if "null" in words:
+    if last is None:
         found = pr.evaluate(table, **NAMES, count="n", nulls="drop", measures="auc")
         assert found.select("positives", "negatives").row(0) == (4, 3)
         # A row without a count is one row.

@@ -312,6 +312,37 @@ def test_limits_of_a_printed_threshold_cover_its_true_rates(tmp_path, need):
     assert np.mean(held) > 0.95 - 3 * (0.95 * 0.05 / replicates) ** 0.5
 
 
+@pytest.mark.slow
+def test_limits_of_a_threshold_hold_at_all_thresholds_at_once(tmp_path):
+    size, level, draws = 20, 0.95, 40_000
+    truth = np.arange(2 * size) < size
+    cells = []
+    for above in range(1, size + 1):
+        # The cheapest threshold is that of so many positives, which no negative reaches.
+        table = pl.DataFrame({"truth": truth, "score": 1.0 * (np.arange(2 * size) < above)})
+        shown = columns_of(content(table, tmp_path, cost_fn=1, over=(0.2, 0.5), level=level))
+        assert shown["threshold"][0] == "1"
+        cells.append(shown["alarms of 100 positives"][0])
+    # As many negatives as positives: those are the limits of none above.
+    cells = [shown["alarms of 100 negatives"][0], *cells]
+    _, lower, upper = np.transpose([numbers(cell) for cell in cells]) / 100
+    exact = np.transpose(
+        [binomtest(above, size).proportion_ci(level, "exact") for above in range(size + 1)]
+    )
+    # Between two order statistics of a class the same number is above any threshold.
+    shares = np.sort(np.random.default_rng(0).random((draws, size)), axis=1)
+
+    def held(lower, upper):
+        return ((lower[1:] <= shares) & (shares <= upper[:-1])).all(axis=1).mean()
+
+    # Printed are whole numbers of 100: limits half of one wider and narrower enclose the true ones.
+    error = (level * (1 - level) / draws) ** 0.5
+    assert held(lower - 0.005, upper + 0.005) > level - 3 * error
+    assert held(lower + 0.005, upper - 0.005) < level + 3 * error
+    # Those of each threshold by itself seldom hold at once.
+    assert held(*exact) < 0.7
+
+
 # Tables of other kinds.
 
 

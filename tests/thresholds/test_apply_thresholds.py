@@ -110,6 +110,40 @@ def test_the_tuning_table_is_refused_unless_meant():
     assert_same_numbers(meant.drop("note"), points.drop("note"))
 
 
+def test_rates_on_other_folds_have_no_bias_and_those_on_the_same_cases_are_too_good():
+    tables, folds, prior, lead = 400, 5, 0.2, 1.5
+    rng, case = np.random.default_rng(7), np.tile(np.arange(100), tables)
+    truth = case < 20
+    rows = pl.DataFrame({
+        "table": np.repeat(np.arange(tables), 100), "fold": case % folds, "truth": truth,
+        "score": rng.normal(size=case.size) + lead * truth,
+    })  # fmt: skip
+    # Each fold is judged at the threshold of the others.
+    held_out = rows.join(pl.DataFrame({"held_out": range(folds)}), how="cross")
+    is_test = pl.col("fold") == pl.col("held_out")
+    names = NAMES | {"by": ["table", "held_out"], "fold": None}
+    points = pr.operating_points(held_out.filter(~is_test), "cost", priors=prior, **names)
+    on_others = pr.apply_thresholds(held_out.filter(is_test), points, **names)
+    names |= {"by": "table"}
+    points = pr.operating_points(rows, "cost", priors=prior, **names)
+    on_same = pr.apply_thresholds(rows, points, **names, same_table=True, intervals=True)
+    assert on_same["note"].str.contains("limits leave that out").all()
+
+    def excess(judged):
+        """Rates and costs less the true ones, the mean of each table."""
+        at = judged["threshold"].fill_null(np.inf).to_numpy()
+        t, f = judged["tpr"].to_numpy() - norm.sf(at - lead), judged["fpr"].to_numpy() - norm.sf(at)
+        of_rows = np.stack([t, f, (1 - prior) * f - prior * t])
+        return of_rows.reshape(3, tables, -1).mean(axis=2)
+
+    def in_errors(excess):
+        """The mean over tables in its standard errors."""
+        return excess.mean(axis=1) / (excess.std(axis=1, ddof=1) / tables**0.5)
+
+    assert np.abs(in_errors(excess(on_others.sort("table", "held_out")))).max() < 3
+    assert (in_errors(excess(on_same.sort("table"))) * [1, -1, -1] > 3).all()
+
+
 @pytest.mark.parametrize(("rule", "is_set"), [("fpr", True), ("threshold", False)])
 def test_limits_of_a_threshold_set_on_the_same_cases_say_so(rule, is_set):
     points = pr.operating_points(TWENTY, rule, target=0.3, **NAMES)

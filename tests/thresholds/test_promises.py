@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 from scipy.stats import binom, binomtest
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidPredictions
 
 NAMES = {"truth": "truth", "score": "score"}
 TWENTY = pr.datasets.twenty_scores()
@@ -124,6 +124,37 @@ def test_at_the_edge_a_promise_is_broken_no_more_often_than_said(constraints, ov
     # Four standard errors.
     assert broken / tables < 0.05 + 4 * (0.05 * 0.95 / tables) ** 0.5
     assert broken > 0
+
+
+@pytest.mark.slow
+def test_at_an_estimated_prior_a_promise_is_broken_no_more_often_than_said():
+    tables, size, prior, top = 400, 2_000, 0.1, 0.7
+    slope = (1 - prior) / prior
+    rows, edge = at_the_edge(21, tables, [(slope, 0)], top)
+    rows = rows.drop("model")
+    rng = np.random.default_rng(22)
+    quantile, is_positive = rng.random((tables, size)), rng.random((tables, size)) < prior
+    # As `at_the_edge` draws them.
+    rate = np.where(quantile < top, -quantile, quantile / slope)
+    score = -np.where(is_positive, rate, quantile)
+    used = pl.DataFrame({"table": np.repeat(np.arange(tables), size), "score": score.ravel()})
+    estimates = pr.estimate_prior(rows, used, by="table", method="confusion", **NAMES)
+
+    def share_broken(lower):
+        # Precision is least at the lower end. Steps of 10 % let tables share what is simulated.
+        stepped = ((lower.log() / 0.1).floor() * 0.1).exp()
+        found = points(
+            rows, "max_recall", by="table", constraints={"precision": 0.5}, confidence=0.95,
+            priors=estimates.with_columns(lower=stepped, upper=0.5),
+        )  # fmt: skip
+        assert found["threshold"].null_count() < 0.05 * tables
+        return (found["threshold"] <= edge).sum() / tables
+
+    # At most .05 and three standard errors of so many tables: .083.
+    most = 0.05 + 3 * (0.05 * 0.95 / tables) ** 0.5
+    assert share_broken(pl.col("lower")) <= most
+    # A promise at the estimate alone, as if it were exact, is broken more often.
+    assert share_broken(pl.col("prior")) > most
 
 
 SHARES = np.linspace(0, 1, 501)
@@ -277,15 +308,6 @@ def test_a_class_that_is_absent_has_no_promise(key):
     frame = table().filter(pl.col("truth") == (key == "negatives"))
     point = points(frame, "recall", target=0.5, confidence=0.9)
     assert point.select("threshold", "promise", "note").row(0) == (None, None, f"no {key}")
-
-
-def test_thresholds_of_folds_promise_nothing():
-    rows = pl.concat([table().with_columns(part=fold) for fold in (1, 2)])
-    asked = {"constraints": {"recall": 0.5}, "confidence": 0.95, "fold": "part"}
-    with pytest.raises(InvalidArgument, match="'fold' tells folds apart, whose models"):
-        points(rows, **asked)
-    alone = points(rows.filter(part=1), **asked)
-    assert "promise" in alone.collect_schema().names()
 
 
 def test_a_threshold_above_all_negatives_can_be_promised():

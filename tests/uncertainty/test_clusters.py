@@ -29,15 +29,6 @@ def sure(table, **asked):
     )
 
 
-@pytest.mark.parametrize("measures", [["auc", "auprec"], ["brier"]], ids=len)
-def test_clusters_of_one_case_are_cases(measures):
-    plain, single = (
-        sure(TABLE.drop("patient"), priors=0.1, measures=measures, **more)
-        for more in ({}, {"cluster": "row"})
-    )
-    assert_frame_equal(single, plain, rel_tol=1e-9)
-
-
 def test_limits_have_students_quantile_of_the_clusters_of_the_rarer_class():
     # So many cases that half a cluster more does not matter, in few clusters.
     generator = np.random.default_rng(1)

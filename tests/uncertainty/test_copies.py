@@ -87,18 +87,6 @@ def of_one_model(function: Callable, **asked) -> Callable[..., pl.DataFrame]:
     return called
 
 
-def watched(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
-    """Reference, cases in use and labelled ones are all of the table."""
-    scores = {name: column for name, column in NAMES.items() if name != "truth"} | roles
-    table = table.with_columns(day=pl.col("row") % 3, batch=pl.col("row") % 20)
-    found = pr.monitor(
-        pr.cases(table, **NAMES, **roles, cluster="batch"), pr.cases(table, **scores),
-        labelled=pr.cases(table.filter(pl.col("row") % 5 < 2), **NAMES, **roles),
-        points=0.5, over=OVER, time="day",
-    )  # fmt: skip
-    return found.table
-
-
 POINTS = pr.operating_points(pr.curve(TUNING, **NAMES), "cost", priors=0.2)
 ENDS = "lower", "upper"
 COUNTS = "positives", "negatives", "note"
@@ -140,13 +128,6 @@ BY_COUNTS = {
     "choose, costs", "apply_thresholds",
     "expected_cost", "decision_curve",
 }  # fmt: skip
-# Where cases are counted.
-OF_COUNTS: dict[str, Callable[..., pl.DataFrame]] = {
-    "operating_points": lambda table, **roles: pr.operating_points(
-        pr.cases(table, **NAMES, **roles), constraints={"recall": 0.5}, confidence=0.9
-    ),
-    "monitor": watched,
-}
 
 
 def widths(table: pl.DataFrame) -> "np.ndarray":
@@ -211,12 +192,12 @@ def test_without_clusters_copies_say_more(name):
 @pytest.mark.parametrize(
     ("name", "cluster"),
     [
-        *((name, None) for name in [*FUNCTIONS, *OF_COUNTS]),
+        *((name, None) for name in FUNCTIONS),
         *(pytest.param(name, THREES, marks=pytest.mark.slow) for name in FUNCTIONS),
     ],
 )
 def test_a_count_stands_for_so_many_rows(name, cluster):
-    function = (FUNCTIONS | OF_COUNTS)[name]
+    function = FUNCTIONS[name]
     times = pl.col("row") % 4
     # Copies of a case are cases of their own.
     rows = (

@@ -22,5 +22,5 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 def observed_and_given(request: pytest.FixtureRequest, engine: Engine) -> None:
     """For tests of measures at the observed prior beside given ones, of one key or of no rows."""
     if engine.name == "sail":
-        reason = "Sail 0.7 raises 'Division by zero' for the filter of repeated priors"
+        reason = "Sail 0.7 cannot plan a filter on both sides of this cross join: division by zero"
         request.applymarker(pytest.mark.xfail(reason=reason, strict=False))

@@ -13,7 +13,7 @@ import polars as pl
 from postgres_server import binaries, postgres_server
 from programs import missing, only_if_asked
 from sail import sail_server
-from spark_cluster import java, spark_cluster
+from spark_server import java, spark_server
 
 POSTGRES_TYPES = {
     pl.Float64(): "double precision", pl.Float32(): "real", pl.Int64(): "bigint",
@@ -144,12 +144,8 @@ def spark() -> Iterator[Engine]:
         missing("Java is not installed (Debian package openjdk-17-jre-headless)")
     with (
         TemporaryDirectory(prefix="polaroc-spark-") as folder,
-        spark_cluster(
-            Path(folder),
-            settings=FOR_SMALL_TABLES,
-            java_options=FOR_MINUTES,
-        ) as cluster,
-        connected("spark", cluster.address, Path(folder)) as engine,
+        spark_server(Path(folder), FOR_SMALL_TABLES, FOR_MINUTES) as address,
+        connected("spark", address, Path(folder)) as engine,
     ):
         yield engine
 

@@ -114,21 +114,6 @@ def scan(
     return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
 
 
-def given_paths(value: object) -> list[str] | None:
-    """The paths that a value is, one or a list of them; None of anything else.
-
-    Examples
-    --------
-    >>> given_paths(Path("scores.parquet")), given_paths({"truth": [1, 0]})
-    (['scores.parquet'], None)
-    """
-    listed = [value] if isinstance(value, str | os.PathLike) else value
-    if not isinstance(listed, list | tuple) or not listed:
-        return None
-    paths = [os.fspath(one) for one in listed if isinstance(one, str | os.PathLike)]
-    return paths if len(paths) == len(listed) else None
-
-
 class Stamps:
     """The state of the files behind some paths."""
 

@@ -214,21 +214,6 @@ def _misread(file: Path, names: Sequence[str], separator: str, error: str) -> In
     )
 
 
-def separator_in(names: Sequence[str], wanted: str) -> str | None:
-    """The separator that stands in names of columns, one of whose parts is the name `wanted`.
-
-    Examples
-    --------
-    >>> separator_in(["label;p", "note"], "p")
-    ';'
-    """
-    for mark in OTHER_SEPARATORS:
-        split = (name.split(mark) for name in names if mark in name)
-        if any(wanted == part.strip(" \"'") for parts in split for part in parts):
-            return mark
-    return None
-
-
 def separator_hint(mark: str) -> str:
     """Hint on files with another separator."""
     word = "tab" if mark == "\t" else f"'{mark}'"

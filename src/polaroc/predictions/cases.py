@@ -615,9 +615,10 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
         f"{count:,} {ROW_ERRORS[code]}{'' if count == 1 else 's'}{details.get(code, '')}"
         for code, count in kinds.items()
     )
-    raise InvalidPredictions(
-        problems + first_keys(found, cases.keys) + ".", hint=" ".join(hints or [DROP_ROWS])
-    )
+    hint, *others = hints or [DROP_ROWS]
+    for other in others:
+        hint = hint + " " + other
+    raise InvalidPredictions(problems + first_keys(found, cases.keys) + ".", hint=hint)
 
 
 def _labels(cases: Cases[Any]) -> pl.Series:
@@ -650,17 +651,25 @@ def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
 
 
 def _refuse_words(rows: pl.LazyFrame, score: str) -> None:
-    """Raise for scores that are text, naming the first that is no number."""
-    word = pl.col("score")
-    number = word.cast(pl.Float64, strict=False)
-    no_number = word.is_not_null() & number.is_null() & ~is_missing_text(word)
-    first = rows.select(word.filter(no_number).first()).collect().item()
-    if first is None:
+    """Raise for scores that are text, naming the first that is no number that a float holds."""
+    text = pl.col("score")
+    number = text.cast(pl.Float64, strict=False)
+    too_large = number.is_infinite() & ~text.str.contains("(?i)inf")
+    is_none = text.is_not_null() & (number.is_null() | too_large) & ~is_missing_text(text)
+    found = rows.select(text.filter(is_none).first(), row=pl.arg_where(is_none).first(), n=pl.len())
+    word, row, n = found.collect().row(0)
+    if not n:
+        raise InvalidPredictions(
+            f"there are no rows, and {score} is String.",
+            hint="an empty table needs a column of numbers, too.",
+        )
+    if word is None:
         return
-    comma = first.replace(",", ".", 1).replace(".", "", 1).lstrip("-").isdecimal()
+    comma = word.replace(",", ".", 1).replace(".", "", 1).lstrip("-").isdecimal()
     raise InvalidPredictions(
-        f"{score} is String, allowed are numbers; {quoted([first])} is none.",
-        hint=DECIMAL_COMMA if comma and "," in first else WRITE_NUMBERS,
+        f"{score} is String, allowed are numbers up to 1.8e308; {quoted([word])} in row "
+        f"{row + 1:,} is none.",
+        hint=DECIMAL_COMMA if comma and "," in word else WRITE_NUMBERS,
     )
 
 

@@ -1,7 +1,6 @@
 """Aliases shared by the public signatures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -27,27 +26,12 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-class WarehouseTable(Protocol):
-    """A table that stays in the engine that holds it, as ibis has them."""
-
-    def unbind(self) -> Any:
-        """The table without its connection."""
-        ...
-
-    def to_polars(self) -> pl.DataFrame:
-        """Its rows."""
-        ...
-
-
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
-# What cases are a description of.
-Held = TypeVar("Held", bound=pl.LazyFrame | pl.DataFrame | WarehouseTable)
-InWarehouse = TypeVar("InWarehouse", bound=WarehouseTable)
+# The rows of cases.
+Held = TypeVar("Held", bound=pl.LazyFrame | pl.DataFrame)
 # PyArrow datasets, which have no types, are tables, too.
 EagerTable: TypeAlias = pl.DataFrame | ArrowStream | Mapping[str, Any]
 Table: TypeAlias = pl.LazyFrame | EagerTable
-# Files, patterns or folders.
-Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 IntoExpr: TypeAlias = str | pl.Expr
 # One column, or one per model.
 Score: TypeAlias = str | Sequence[str]

@@ -89,9 +89,9 @@ def counts(findings: Findings) -> str:
 def _clusters(findings: Findings) -> str:
     """How many clusters the rows belong to, by the name of their column."""
     cases, name = findings.cases, findings.question.cluster
-    if cases is None or cases.cluster is None or name is None:
+    if cases is None or name is None:
         return ""
-    return f", in {counted(cases.rows[cases.cluster].n_unique(), 'cluster')} ({name})"
+    return f", in {counted(cases.rows['cluster'].n_unique(), 'cluster')} ({name})"
 
 
 def need_in_words(thresholds: Thresholds, *, given: bool) -> str:

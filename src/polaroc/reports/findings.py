@@ -235,7 +235,7 @@ def _check_single(measures: pl.DataFrame, question: Question) -> None:
             f"{quoted(several)} has several values, and neither models nor folds are told apart by "
             "it.",
             hint="keep one of its values, or rename it to model or fold, whichever it is.",
-        )  # fmt: skip
+        )
     if "iauprec" not in measures["measure"]:
         raise InvalidArgument(
             "the measures of a single model hold no 'iauprec'.",

@@ -13,7 +13,7 @@ from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.tuning_cases import shared_with_tuning
-from polaroc.typing import Paths, Table
+from polaroc.typing import Table
 
 # Least recalls of the thresholds that are shown where nobody said what is needed.
 TYPICAL_RECALLS = (0.8, 0.9, 0.95)
@@ -95,8 +95,6 @@ class Question:
     tuning: Cases[pl.DataFrame] | None = None
     shared: tuple[str, ...] = ()  # warnings of cases and clusters that tuning and test share
     estimate: pl.DataFrame | None = None  # whose belief `over` is
-    found: str = ""  # which columns were found by their names, in words
-    cluster: str | None = None  # the name of its column
     remarks: tuple[str, ...] = ()  # on rows that were left out, or are not independent
 
     def __post_init__(self) -> None:
@@ -123,6 +121,11 @@ class Question:
         return self.compared.keys
 
     @property
+    def cluster(self) -> str | None:
+        """The column of clusters, as the table names it."""
+        return next(iter(self.compared.cases.names.get("cluster", ())), None)
+
+    @property
     def ends(self) -> tuple[float, float] | None:
         """The range of priors, None where it is a belief or not given."""
         return None if self.over is None or isinstance(self.over, Belief) else self.over
@@ -147,7 +150,7 @@ def with_model(cases: Cases[Any]) -> Cases[Any]:
 
 
 def tuning_rows(
-    tuning: Table | Paths | Cases[Any], cases: Cases[Any], judged: Compared
+    tuning: Table | Cases[Any], cases: Cases[Any], judged: Compared
 ) -> tuple[Cases[pl.DataFrame], list[str]]:
     """Predictions of the same models on other cases, and warnings of cases that are judged, too.
 

@@ -111,7 +111,7 @@ def report(
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
         meet what is needed (costs cannot be promised);
-        what it does is judged on `cases`. A plain table has the same roles. Folds, whose models
+        what it does is judged on `table`. A plain table has the same roles. Folds, whose models
         are fitted anew, promise nothing.
     title
         Heading of the page.
@@ -186,7 +186,7 @@ def report(
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
-        estimate=estimate, cluster=cases.cluster,
+        estimate=estimate,
     )  # fmt: skip
     if given.are_measures:
         findings = of_measures(question)

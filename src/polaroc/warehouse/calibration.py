@@ -33,7 +33,7 @@ from polaroc.typing import IbisTable, Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, is_among, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along
 from polaroc.warehouse.curves import TABLES, curve_keys, fetch_hull_candidates
-from polaroc.warehouse.predictions import keys_and_score
+from polaroc.warehouse.predictions import names_and_keys
 from polaroc.warehouse.whole import check_whole
 
 # The score above a block, within the floats that are finite, as is that of a row.
@@ -91,12 +91,12 @@ def probabilities(
     check_flag("same_table", same_table)
     names = table.columns
     refuse_added(names)
-    score, own = keys_and_score(table, columns)
+    given, own = names_and_keys(table, {**columns, "truth": None}, ["score"])
     points, moments = _tuned(curve)
     keys = local_curve_keys(points.lazy())
     check_shared_keys(keys, [*own], "the curve")
     blocks, grid = _probabilities_of_blocks(points, keys, priors)
-    number = score.cast("float64")
+    number = table[given["score"][0]].cast("float64")
     is_number = number.notnull() & ~number.isnan()
     limited = number.clip(literal(-FINITE), literal(FINITE))
     scored = {OF_ROW: is_number.ifelse(limited, literal(None))}

@@ -1,6 +1,6 @@
 """Read a prediction table in a warehouse into columns with fixed names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -82,28 +82,17 @@ class Predictions:
 
 def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
     """A table with the keywords of `polaroc.cases` as `Predictions`; nothing is computed yet."""
-    check_table(table)
-    kinds = pl.Schema({name: _like(kind) for name, kind in table.schema().items()})
-    names = named_columns(columns, kinds)
+    names, kept = names_and_keys(table, columns)
     nulls, positive = columns.get("nulls", "raise"), columns.get("positive")
     check_choice("nulls", nulls, get_args(Nulls))
-    require(names, kinds, NEEDED)
-    by = names.get("by", [])
-    _check_case(by)
-    kept = {name: table[name] for name in by}
-    if "model" in names:
-        kept["model"] = table[names["model"][0]]
-    if "fold" in names:
-        kept["fold"] = _fold(table, names["fold"])
-    keys = [*kept]
-    label, errors = _truth(table[names["truth"][0]], names["truth"][0], positive)
-    kept[TRUTH] = label
+    _check_case(names.get("by", []))
+    keys, scores = [*kept], names["score"]
+    kept[TRUTH], errors = _truth(table[names["truth"][0]], names["truth"][0], positive)
     role = next((role for role in ("count", "weight") if role in names), None)
     if role is not None:
         kept[WEIGHT], weight_errors = _weight(table, role, names[role][0])
         errors = [*errors, *weight_errors]
     weights = role is not None, role == "weight"
-    scores = names["score"]
     if len(scores) == 1:
         rows, possible = _rows(table, scores[0], kept, errors)
         return Predictions(rows, keys, *weights, nulls, possible)
@@ -113,22 +102,25 @@ def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
     ]
     rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
     possible = sorted({code for _, codes in of_models for code in codes})
-    keys = [*by, "model", *(["fold"] if "fold" in names else [])]
+    keys = [*names.get("by", []), "model", *(["fold"] if "fold" in names else [])]
     return Predictions(rows, keys, *weights, nulls, possible)
 
 
-def keys_and_score(table: IbisTable, columns: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The column of scores, and those of the keys by their names in results."""
+def names_and_keys(
+    table: IbisTable, columns: Mapping[str, Any], needs: Collection[str] = NEEDED
+) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """The columns of each role, and those of the keys by their names in results."""
     check_table(table)
-    kinds = pl.Schema({name: _like(kind) for name, kind in table.schema().items()})
-    names = named_columns({**columns, "truth": None}, kinds)
-    require(names, kinds, ["score"])
+    # Types matter to tables in memory only.
+    schema = dict.fromkeys(table.columns, pl.Null())
+    names = named_columns(columns, schema)
+    require(names, schema, needs)
     keys = {name: table[name] for name in names.get("by", [])}
     if "model" in names:
         keys["model"] = table[names["model"][0]]
     if "fold" in names:
         keys["fold"] = _fold(table, names["fold"])
-    return table[names["score"][0]], keys
+    return names, keys
 
 
 def _fold(table: IbisTable, names: Sequence[str]) -> Any:
@@ -139,19 +131,6 @@ def _fold(table: IbisTable, names: Sequence[str]) -> Any:
     for other in others:
         first = first + "." + other
     return first
-
-
-def _like(kind: Any) -> pl.DataType:
-    """A type of Polars for what matters to the roles of a column; text where it is not known."""
-    if kind.is_floating():
-        return pl.Float64()
-    if kind.is_nested() or kind.is_binary():
-        return pl.Binary()
-    if kind.is_string() or kind.is_unknown():
-        return pl.String()
-    if kind.is_boolean():
-        return pl.Boolean()
-    return pl.Int64() if kind.is_integer() else pl.Date()
 
 
 def _rows(
@@ -182,11 +161,12 @@ def check_table(table: object) -> None:
 
 def _check_case(keys: Sequence[str]) -> None:
     """Raise for keys that equal reserved names on engines that ignore upper and lower case."""
-    taken = [key for key in keys if key.lower() in RESERVED or key.lower().startswith(PRIVATE)]
+    reserved = {*RESERVED, "model", "fold"}
+    taken = [key for key in keys if key.lower() in reserved or key.lower().startswith(PRIVATE)]
     if taken:
         raise InvalidArgument(
             f"by has {quoted(taken)}: some engines do not tell that from polaroc's "
-            f"own columns ({', '.join(sorted(RESERVED))}).",
+            f"own columns ({', '.join(sorted(reserved))}).",
             hint="rename the key column first: table.rename(...).",
         )
 

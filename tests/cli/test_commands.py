@@ -20,6 +20,7 @@ TABLE = (
     .filter(pl.col("fold") <= 3, pl.col("case") < 900)
     .with_columns(
         weight=1.0 + pl.col("case") % 3,
+        site=pl.col("case") % 2,
         label=pl.when("truth").then(pl.lit("crop")).otherwise(pl.lit("soil")),
         lost=pl.when((pl.col("case") % 50 != 7) | (pl.col("model") != "B")).then("score"),
     )
@@ -47,6 +48,10 @@ TABLES = {
     ),
     "ratio": (TABLE, SCORES | {"test_train_ratio": 0.25}),
 }  # fmt: skip
+
+
+# Of functions that do not compare models.
+PLAIN = [name for name in TABLES if name != "ratio"]
 
 
 def options_of(roles, command):
@@ -126,6 +131,7 @@ def on_tables(asked, names=tuple(TABLES)):
         ([*RANGE, "--grid", 3, "--prior", 0.1, "--measure", "auprec"],
          {"priors": [0.1, 0.05, 0.125, 0.2], "measures": ["auprec"]}),
     ],
+    PLAIN,
 )  # fmt: skip
 def test_evaluate(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
@@ -133,7 +139,7 @@ def test_evaluate(tmp_path, name, options, arguments):
     assert_as_in_python(result, pr.evaluate, table, **roles, **arguments)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", PLAIN)
 def test_check(tmp_path, name):
     table, roles = TABLES[name]
     assert_as_in_python(run("check", table, roles, tmp_path), pr.check, table, **roles)
@@ -149,6 +155,7 @@ def test_check(tmp_path, name):
         (["--min-precision", 0.3, "--min-recall", 0.2, "--confidence", 0.9, *RANGE],
          {"constraints": {"precision": 0.3, "recall": 0.2}, "confidence": 0.9, **OVER}),
     ],
+    PLAIN,
 )  # fmt: skip
 def test_threshold(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
@@ -244,7 +251,7 @@ def test_stored_measures(tmp_path, command, suffix):
     )
     file = tmp_path / f"measures.{suffix}"
     getattr(measures, f"write_{suffix}")(file)
-    roles = {"model": "who", "fold": ["part"], "test_train_ratio": 0.25}
+    roles = {"test_train_ratio": 0.25}
     models = {"champion": "A", "challenger": "B"} if command == "gate" else {}
     words = [word for name, model in models.items() for word in (f"--{name}", model)]
     result = polaroc(command, file, *options_of(roles, command), *words, "--json")
@@ -365,8 +372,8 @@ def test_charts_of_stored_measures(tmp_path, name):
     [
         ("one test set", ["--prior", 0.1, *RANGE], {"priors": [0.1], **OVER}),
         ("wide", ["--measure", "auc"], {"measures": ["auc"]}),
-        ("weights", ["--interpolation", "step", "--by", "fold"],
-         {"interpolation": "step", "by": "fold"}),
+        ("weights", ["--interpolation", "step", "--by", "site"],
+         {"interpolation": "step", "by": "site"}),
     ],
 )  # fmt: skip
 def test_sql(name, options, arguments, tmp_path):

@@ -75,7 +75,7 @@ def check(
             truth=truth, score=score, positive=positive, model=model, fold=fold, case=case,
             cluster=cluster, count=count, weight=weight, by=by,
         )  # fmt: skip
-        audit = pr.check(cases.collect())
+        audit = pr.check(cases)
     if audit.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
     if as_json:
@@ -170,7 +170,7 @@ def evaluate(
             else:
                 drawn = run(cases, Request(**asked, **_for_charts(shown, over)))
                 measures = drawn.measures.collect()
-            refuse_unranked(cases, measures["positives"])
+            refuse_unranked(measures["positives"], cases.collect)
     notes = []
     if output is not None:
         with output.staging() as staging, progress("drawing"):
@@ -251,6 +251,11 @@ def _measured_there(
             f"{len(files)} sources are given, allowed are files or one address.",
             hint="name one table at a time.",
         )
+    if "memory" in options:
+        raise InvalidArgument(
+            f"--memory is {options['memory']!r}, which is for files, and an address is given.",
+            hint="leave it out: the engine there has its own limit.",
+        )
     address = files[0]
     if name is None:
         tables = quoted(tables_at(address))
@@ -268,9 +273,10 @@ def _measured_there(
             labels = collected(table.select(truth).distinct())[truth]
             check_labels(labels.drop_nulls(), truth, given["positive"])
         measures = collected(warehouse.evaluate(table, **given, **options))
-        if measures["positives"].null_count() or measures.is_empty():
-            fetched = collected(table.limit(MAX_FETCHED))
-            refuse_unranked(pr.cases(fetched, **given), measures["positives"])
+        refuse_unranked(
+            measures["positives"],
+            lambda: pr.cases(collected(table.limit(MAX_FETCHED)), **given),
+        )
     keys = measures.columns[: measures.columns.index("measure")]
     place = {prior: i for i, prior in enumerate(options["priors"])}
     numbers = [prior for prior in place if prior != "observed"]

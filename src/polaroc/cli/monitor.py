@@ -120,4 +120,4 @@ def _points(threshold: str, cases: Cases[pl.DataFrame]) -> pl.DataFrame | float:
     if points.suffix.lower() == ".json":
         saved = read_thresholds(points, cases, pr.curve(cases))
         return saved.table(cases.rows.schema)
-    return scan([str(points)], cases.key_columns).collect()
+    return scan([str(points)], cases.keys).collect()

@@ -615,10 +615,9 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
         f"{count:,} {ROW_ERRORS[code]}{'' if count == 1 else 's'}{details.get(code, '')}"
         for code, count in kinds.items()
     )
-    hint, *others = hints or [DROP_ROWS]
-    for other in others:
-        hint = hint + " " + other
-    raise InvalidPredictions(problems + first_keys(found, cases.keys) + ".", hint=hint)
+    raise InvalidPredictions(
+        problems + first_keys(found, cases.keys) + ".", hint=" ".join(hints or [DROP_ROWS])
+    )
 
 
 def _labels(cases: Cases[Any]) -> pl.Series:

@@ -27,6 +27,10 @@ OF_RESULTS = (
 )
 
 
+IN_WAREHOUSE = (
+    "use a function of polaroc.warehouse, which leaves the rows there, or fetch them first: "
+    "table.to_polars()."
+)
 READ = (
     "read the file first, for example with pl.scan_csv(...), pl.scan_parquet(...) or "
     "pd.read_csv(...)."
@@ -54,6 +58,9 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
             hint=READ,
         )
     kind = f"{type(table).__module__}.{type(table).__qualname__}"
+    if _is_from("ibis", table, "Table"):
+        # As an Arrow stream all of its rows would be fetched without a word.
+        raise InvalidTable(f"got a {kind}, allowed are {TABLES}.", hint=IN_WAREHOUSE)
     if not hasattr(type(table), "__arrow_c_stream__") or isinstance(table, pl.Series):
         hint = OF_RESULTS if kind.startswith("polaroc.") else CONVERT
         raise InvalidTable(f"got a {kind}, allowed are {TABLES}.", hint=hint)

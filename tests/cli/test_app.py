@@ -54,7 +54,7 @@ REFUSED = [
     ([*READ, "--measure", "nope"], "measures is 'nope'"),
     ([*READ, "--out", "x.html"], "name a folder, or a table"),
     ([*READ, "--out", "p.parquet", "--force"], "is an input"),
-    ([*READ, "--out", "one.csv"], "choose another --out, or --force to replace it"),
+    ([*READ, "--out", "one.csv"], "choose another path; on the command line --force replaces it"),
     ([*READ, "--memory", "much"], "memory is 'much'"),
     (["evaluate", "one.csv", *BASE, "--score", "score"], "score names a column twice"),
     (["evaluate", "-", "-", *BASE], "a pipe can be read once"),

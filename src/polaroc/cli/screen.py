@@ -37,19 +37,25 @@ PLACEHOLDERS = {
 LIMITS = {"recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac"}
 OPTIONS = {
     **LIMITS, "measures": "--measure", "priors": "--prior", "points": "--threshold",
-    "constraints": "--min-precision", "capacity": "--max-posfrac",
+    "constraints": "--min-precision", "capacity": "--max-posfrac", "path": "--out",
 }  # fmt: skip
 
 # Arguments of functions that a command has as an option, and how Python writes one with a value.
 ARGUMENTS = {
     "by", "case", "champion", "challenger", "cluster", "confidence", "constraints", "cost_fn",
     "cost_fp", "count", "fold", "interpolation", "level", "margin", "measure", "measures",
-    "memory", "model", "nulls", "over", "points", "positive", "precision", "prior", "priors",
-    "recall", "score", "target", "test_train_ratio", "time", "truth", "tuning", "weight", "every",
+    "memory", "model", "nulls", "over", "path", "points", "positive", "precision", "prior",
+    "priors", "recall", "score", "target", "test_train_ratio", "time", "truth", "tuning", "weight",
+    "every",
 }  # fmt: skip
 ARGUMENT = re.compile(
     r"\b(?P<argument>[a-z_]+)="
     r"(?P<value>\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|'[^']*'|\"[^\"]*\"|\.\.\.|None|True|[\d.]*\d)?"
+    r"(?![\w(\[{])"
+)
+# The call that makes the measures which other commands need.
+GRID_OF_MEASURES = re.compile(
+    r"pr\.evaluate\(\.\.\., over=\((\S+), (\S+)\), priors=pr\.prior_grid\(\S+, \S+, (\d+)\)\)"
 )
 
 _quiet = False
@@ -243,7 +249,8 @@ def with_options(text: str) -> str:
     >>> with_options("give over=(0.05, 0.20), or say fold=None: see tuning=.")
     "give --over 0.05 0.20, or say --fold '': see --tuning."
     """
-    return ARGUMENT.sub(_as_option, text)
+    command = r"`polaroc evaluate ... --over \1 \2 --grid \3 --out FOLDER`"
+    return ARGUMENT.sub(_as_option, GRID_OF_MEASURES.sub(command, text))
 
 
 def _as_option(found: re.Match[str]) -> str:

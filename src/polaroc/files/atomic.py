@@ -307,5 +307,7 @@ def check_new(file: Path, replaceable: Replaceable = False) -> None:
     if not may_replace:
         raise OutputRefused(
             f"{str(file)!r} is there already{', as a folder' * file.is_dir()}.",
-            hint="choose another path.",
+            hint="choose another path."
+            if file.is_dir()
+            else "choose another path; on the command line --force replaces it.",
         )

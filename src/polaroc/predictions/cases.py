@@ -61,7 +61,10 @@ from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
 WRITE_NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field or NA."
-DECIMAL_COMMA = "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True)."
+DECIMAL_COMMA = (
+    "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True), on the command "
+    "line with --decimal ,."
+)
 # Labels up to which the truth may be one of several classes.
 MAX_CLASSES = 50
 # Values by which a column divides the data, such as "train" and "test_set", and not into folds.

@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.columns import engine_for
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import KEY_INDEX, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import KEY_INDEX, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.held import HeldRows
 from polaroc.curves.keys import key_counts, merged_counts, totals_of_counts
 from polaroc.evaluation.partitions import (
@@ -63,6 +63,7 @@ class Reader:
         # Counts of rows with errors, and of rows on disk.
         self._counts: list[pl.DataFrame] = []
         self._row_errors: list[pl.DataFrame] = []
+        self._labels: list[pl.DataFrame] = []
         self._lock = Lock()
 
     def rows(self) -> HeldRows | Stored:
@@ -102,6 +103,11 @@ class Reader:
 
     def _without_errors(self, batch: pl.DataFrame) -> pl.DataFrame:
         """The valid rows of a batch; the others are counted."""
+        if LABEL in batch:
+            labels = batch.select(pl.col(LABEL).unique())
+            with self._lock:
+                self._labels = [pl.concat([*self._labels, labels]).unique()]
+            batch = batch.drop(LABEL)
         if batch[ROW_ERROR].null_count() < batch.height:
             invalid = batch.filter(pl.col(ROW_ERROR).is_not_null())
             errors = invalid.group_by(pl.col(ROW_ERROR).alias("error"), *self._kind.keys).len()
@@ -113,7 +119,7 @@ class Reader:
 
     def _audited(self) -> Predictions:
         """The predictions; raise for rows with errors."""
-        check_labels_of(self.cases)
+        check_labels_of(self.cases, self._labels[0][LABEL] if self._labels else None)
         if self._row_errors:
             refuse_errors(self.cases, pl.concat(self._row_errors))
         possible = [code for code in self._kind.possible_errors if code not in self._kind.fatal]

@@ -422,9 +422,12 @@ def _declared(
                 column = column.fill_nan(None)
             chosen.append(column.alias(role))
     if "fold" in names:
-        chosen.append(_joined(names["fold"], schema).alias("fold"))
+        chosen.append(_joined(names["fold"]).alias("fold"))
     raw = {role: names[role][0] for role in ("truth", "weight", "count") if role in names}
     chosen += [pl.col(name).alias(role) for role, name in raw.items()]
+    if "truth" in raw and positive is not None and isinstance(table, pl.LazyFrame):
+        # A plan is read once: what was read tells which labels there are.
+        chosen.append(pl.col(raw["truth"]).alias(LABEL))
     if len(scores) > 1:
         rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
     else:
@@ -540,14 +543,17 @@ def check_columns(present: Collection[str], wanted: Sequence[str]) -> None:
         )
 
 
-def _joined(folds: Sequence[str], schema: pl.Schema) -> pl.Expr:
-    """The column of folds; several are joined by dots, and null where one is."""
+def _joined(folds: Sequence[str]) -> pl.Expr:
+    """The column of folds; several are joined by dots."""
     if len(folds) == 1:
         return pl.col(folds[0])
-    # Dots within texts are doubled, so that different folds stay different.
-    parts = (
-        pl.col(name).cast(pl.String).str.replace_all(".", "..", literal=True) for name in folds
-    )
+    parts = []
+    for name in folds:
+        part = pl.col(name).cast(pl.String).fill_null("null")
+        for mark in ("\\", "."):
+            # Dots within values are escaped, so that different folds stay different.
+            part = part.str.replace_all(mark, f"\\{mark}", literal=True)
+        parts.append(part)
     return pl.concat_str(*parts, separator=".")
 
 
@@ -575,7 +581,11 @@ def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
     if "error" not in cases.rows:
         return replace(cases, is_valid=True)
     check_folds(cases, cases.rows)
-    check_labels_of(cases)
+    labels = None
+    if LABEL in cases.rows:
+        labels = cases.rows[LABEL].unique()
+        cases = replace(cases, rows=cases.rows.drop(LABEL))
+    check_labels_of(cases, labels)
     if cases.rows["error"].null_count() == cases.rows.height:
         return replace(cases, rows=cases.rows.drop("error"), errors=(), is_valid=True)
     counts = cases.rows.lazy().drop_nulls("error").group_by("error", *cases.keys).len().collect()
@@ -584,11 +594,12 @@ def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
     return replace(cases, errors=errors, is_valid=True)
 
 
-def check_labels_of(cases: Cases[Any]) -> None:
+def check_labels_of(cases: Cases[Any], labels: pl.Series | None = None) -> None:
     """Raise where no label is positive, warn where some may be misspelt."""
     positive = cases.columns.get("positive")
     if positive is not None and cases.truth is not None:
-        check_labels(_labels(cases), cases.names["truth"][0], positive)
+        found = _labels(cases) if labels is None else labels.drop_nulls()
+        check_labels(found, cases.names["truth"][0], positive)
 
 
 def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import Engine, engine_for
-from polaroc.base.private_columns import CLUSTER, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, WRONG
@@ -89,6 +89,7 @@ def read(
         (pl.lit(True) if cases.truth is None else pl.col("truth")).alias(TRUTH),
         *([] if cases.counted_by is None else [pl.col(cases.counted_by).alias(WEIGHT)]),
         error.alias(ROW_ERROR),
+        *([LABEL] if once and LABEL in rows.collect_schema() else []),
         *([pl.col("cluster" if cases.cluster else CLUSTER).alias(CLUSTER)] if clustered else []),
     )
     return Predictions(

@@ -127,7 +127,10 @@ def _fold(table: IbisTable, names: Sequence[str]) -> Any:
     """The column of folds; several are joined by dots."""
     if len(names) == 1:
         return table[names[0]]
-    first, *others = (table[name].cast("string").replace(".", "..") for name in names)
+    first, *others = (
+        table[name].cast("string").fill_null("null").replace("\\", "\\\\").replace(".", "\\.")
+        for name in names
+    )
     for other in others:
         first = first + "." + other
     return first

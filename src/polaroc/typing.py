@@ -29,7 +29,6 @@ class ArrowStream(Protocol):
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 # The rows of cases.
 Held = TypeVar("Held", bound=pl.LazyFrame | pl.DataFrame)
-# PyArrow datasets, which have no types, are tables, too.
 EagerTable: TypeAlias = pl.DataFrame | ArrowStream | Mapping[str, Any]
 Table: TypeAlias = pl.LazyFrame | EagerTable
 IntoExpr: TypeAlias = str | pl.Expr

@@ -10,7 +10,6 @@ import polars as pl
 from polaroc.base.checks import is_number
 from polaroc.base.columns import OF_PREDICTIONS
 from polaroc.base.docstrings import described_as
-from polaroc.base.tables import is_array
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.predictions.columns import KEYWORDS
 
@@ -49,7 +48,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(chart)
     def checked_chart(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        _refuse_predictions(args, kwargs)
+        _refuse_predictions(kwargs)
         try:
             given = chart_signature.bind(*args, **kwargs).arguments
         except TypeError as error:
@@ -74,12 +73,12 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
     return described_as(OF_CHARTS)(checked_chart)
 
 
-def _refuse_predictions(args: Sequence[object], kwargs: Mapping[str, object]) -> None:
-    """Refuse arrays, and what columns of predictions mean: charts show tables of results."""
+def _refuse_predictions(kwargs: Mapping[str, object]) -> None:
+    """Refuse columns of predictions: charts show tables of results."""
     roles = [name for name in kwargs if name in KEYWORDS]
-    if roles or any(map(is_array, args[:1])):
+    if roles:
         raise InvalidArgument(
-            f"a chart shows a table of results, and is given {quoted(roles) or 'arrays'}.",
+            f"a chart shows a table of results, and is given {quoted(roles)}.",
             hint="pass the result of curve(...)"
             f"{OF_PREDICTIONS['curve(...)']}, or of the function that is named after the chart.",
         )

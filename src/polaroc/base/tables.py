@@ -52,7 +52,7 @@ def _converted(table: Any) -> pl.DataFrame:
     if nw.dependencies.is_ibis_table(table):
         raise InvalidTable(
             "got a table of a warehouse (ibis).",
-            hint="use a function of polaroc.warehouse, or fetch its rows first with table.to_polars().",
+            hint="use a function of polaroc.warehouse, or fetch the rows with table.to_polars().",
         )
     if nw.dependencies.is_pandas_dataframe(table):
         # By column: one that Polars cannot read does no harm if it is not used.

@@ -1,4 +1,5 @@
 import pickle
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -102,6 +103,13 @@ def test_every_parameter_is_described_once_and_nothing_else(name):
         for parameter in line.lstrip("*").split(", ")
     )
     assert entries == Counter(list(signature(function).parameters))
+
+
+@pytest.mark.parametrize("name", sorted(functions()))
+def test_signatures_have_short_names_of_types(name):
+    shown = str(signature(attrgetter(name)(pr)))
+    assert len(shown) < 1000
+    assert not re.search(r"Ellipsis|Union\[|\.\.\.|<", shown)
 
 
 def test_importing_all_names_imports_nothing_heavy():

@@ -106,12 +106,10 @@ def anova(
     -------
     Anova
         Its `table` has one row per factor, the residual last: `term` String, `df` Int64,
-        `sum_sq`, `mean_sq`, `F`, `p_value` Float64, `note` String: how far the p-value is to be
-        trusted, and the equivalent two-way F. Only the first factor has a p-value. Its `fit` is
-        the fitted linear model of statsmodels, for contrasts, residuals and diagnostics.
-        `mean_sq`, `F`, `p_value` Float64, `note` String: whether folds are copies of others,
-        as in `compare`, how far the p-value is to be trusted, and the equivalent two-way F. Only
-        the first factor has a p-value.
+        `sum_sq`, `mean_sq`, `F`, `p_value` Float64, `note` String: whether folds are copies of
+        others, as in `compare`, how far the p-value is to be trusted, and the equivalent two-way
+        F. Only the first factor has a p-value. Its `fit` is the fitted linear model of
+        statsmodels, for contrasts, residuals and diagnostics.
 
     Raises
     ------

@@ -113,7 +113,7 @@ def choose(
         `expected_upper`, in (0, 1); the tests of the `comparison` are made at 1 − `level`.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
-        thresholds are chosen, with the same roles or as a `Cases` of their own. The same cases,
+        thresholds are chosen, with the same columns or as the result of `cases`. The same cases,
         or some of them, are refused; `warnings` says how many cases, or values of `cluster`, are
         in both tables. Models fitted anew for each fold
         have none, such as those of `cross_val_predict`: each fold is judged at a threshold that
@@ -141,6 +141,8 @@ def choose(
         As in `compare` and `evaluate`; where measures have neither IAUPREC over the very
         range or belief, nor the measure at eight priors within the range or at all nodes
         of the belief.
+    NotSupported
+        For `by`.
 
     Notes
     -----

@@ -75,8 +75,8 @@ def compare(
         folds test the same cases. The ratio is 0 where
         no folds share cases (each its own dataset).
     level
-        Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
-        below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
+        Confidence of the intervals, in (0, 1). Two models differ if their adjusted p-value is below
+        1 − `level`; only then does their adjusted interval leave out 0.
     score_prior
         The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
         each key's own.
@@ -98,6 +98,8 @@ def compare(
         for "trained" more than one fold;
         cells that are missing (with their list), null (with their notes) or
         repeated with other numbers.
+    NotSupported
+        For `by`.
 
     Notes
     -----

@@ -126,6 +126,8 @@ def gate(
     InvalidArgument, InvalidPredictions, InvalidTable
         For a model that the table does not have; arguments outside what is allowed;
         too few folds, or too few cases of a class; as in `compare`.
+    NotSupported
+        For `by`.
 
     Notes
     -----

@@ -105,6 +105,8 @@ def estimate_prior(
         As in `curve`, for both tables, lazy ones too: the estimates are computed
         at once. For scores outside 0 to 1 where the method is "em". For deployed scores
         without a key of the reference.
+    NotSupported
+        For a `weight` or a `cluster`.
 
     Notes
     -----

@@ -150,6 +150,8 @@ def monitor(
         Where `points` has no threshold for a key, or several; where `state` is of another
         reference, threshold or level, or has a time that is given again with
         other scores.
+    NotSupported
+        For a `weight`.
 
     Notes
     -----

@@ -52,8 +52,8 @@ def one_vs_rest(
     Raises
     ------
     InvalidArgument
-        Where columns are missing, there are fewer than two classes, a role has a column with
-        the name of one that is made here, or a name is no class while a label has no column (of
+        Where columns are missing, there are fewer than two classes, a column has the name of
+        one that is made here, or a name is no class while a label has no column (of
         a lazy frame when it is collected).
 
     Examples

@@ -92,6 +92,8 @@ def simulate(
         For neither a pilot nor `auc`, or arguments of one beside the other; a pilot with several
         folds, few cases of a class, models that scored different cases, or infinite scores;
         numbers of cases that whole clusters of the pilot cannot have.
+    NotSupported
+        For `by`, a `weight` or a `count` of the pilot.
 
     Notes
     -----

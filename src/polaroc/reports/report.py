@@ -111,8 +111,8 @@ def report(
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
         meet what is needed (costs cannot be promised);
-        what it does is judged on `table`. A plain table has the same roles. Folds, whose models
-        are fitted anew, promise nothing.
+        what it does is judged on `table`. It has the same columns, or is the result of `cases`.
+        Folds, whose models are fitted anew, promise nothing.
     title
         Heading of the page.
     tell
@@ -131,6 +131,8 @@ def report(
     ------
     InvalidPredictions, InvalidArgument, InvalidTable
         As in `evaluate`, `choose` and `operating_points`.
+    NotSupported
+        For `by`.
     OutputRefused
         Where `path` is a file that is no report.
 

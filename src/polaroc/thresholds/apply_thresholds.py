@@ -99,8 +99,8 @@ def apply_thresholds(
     same_table
         Whether the very table that the thresholds were chosen on is meant.
     tuning
-        The predictions that the thresholds were chosen on, with the same roles or as a `Cases` of
-        their own: `note` says how many cases, or values of `cluster`, are in both tables, by the
+        The predictions that the thresholds were chosen on, with the same columns or as the result
+        of `cases`: `note` says how many cases, or values of `cluster`, are in both tables, by the
         columns that tell them. Both are read at once.
     priors
         The prior in use, in place of that the thresholds were chosen for: priors as in

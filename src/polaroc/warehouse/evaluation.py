@@ -72,7 +72,7 @@ def evaluate(
     intervals, level
         As in `polaroc.evaluate`. This call then fetches the cells, one per key and
         distinct score (at most 20 million), and computes the intervals on this
-        machine; the result is a table in memory. Clusters and sampling weights are refused.
+        machine; the result is a table in memory.
     ranges
         As in `curve`.
     **columns
@@ -83,6 +83,13 @@ def evaluate(
     Table
         The columns of `polaroc.evaluate`, its rows in no order. Nothing is
         computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As `polaroc.evaluate` does for a lazy frame.
+    NotSupported
+        For `intervals` with a `cluster` or a `weight`.
 
     Examples
     --------

@@ -60,6 +60,7 @@ REFUSALS = [
     # cases, check, curve: columns, labels and rows
     ("pr.cases(table, truth='label', score='score')", "no column 'label'"),
     ("pr.cases(table, **roles, weight='truth')", "which are different things"),
+    ("pr.cases(table, **roles | {'model': 'fold'})", "which are different things"),
     ("pr.cases(table, **roles, count='case', weight='case')", "count and weight"),
     ("pr.cases(table, **roles, nulls='keep')", "nulls is 'keep'"),
     ("pr.cases(table, **roles, score_prior=0)", "score_prior is"),
@@ -80,6 +81,10 @@ REFUSALS = [
      "has the labels 'yes'", InvalidPredictions),
     ("pr.curve(one.with_columns(score=pl.lit('0,5')), **of_one)",
      "the score column 'score' is String", InvalidPredictions),
+    ("pr.curve(one.with_columns(truth=pl.int_range(8)), **of_one)",
+     "one_vs_rest", InvalidPredictions),
+    ("pr.curve(many.select(truth=pl.col('case') / 7, score=pl.col('case') % 2), **of_one)",
+     "swapped", InvalidPredictions),
     ("pr.curve(one.with_columns(w=-1), **of_one, weight='w')",
      "8 invalid weights", InvalidPredictions),
     ("pr.curve(one.with_columns(score=2**53 + 1), **of_one)",
@@ -338,6 +343,8 @@ REFUSALS = [
     # compare
     ("pr.compare(measures)", "test_train_ratio is None"),
     ("pr.compare(measures, test_train_ratio=-0.1)", "test_train_ratio is -0.1"),
+    ("pr.compare(table[4:], **roles, test_train_ratio=1, over=(0.1, 0.2))", "model='A', fold=1",
+     InvalidTable),
     ("pr.compare(measures, test_train_ratio=1, level=1)", "level is 1"),
     ("pr.compare(measures, test_train_ratio=1, prior=0.1)", "'iauprec' has no prior"),
     ("pr.compare(measures, 'auprec', test_train_ratio=1)", "at several priors"),

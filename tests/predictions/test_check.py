@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli.app import app
-from polaroc.errors import InvalidPredictions, PolarocError
+from polaroc.errors import InvalidPredictions
 
 COUNTS = dict.fromkeys(("rows", "missing", "positives", "negatives"), pl.Int64)
 REPORT = COUNTS | {
@@ -202,9 +202,3 @@ def test_comparisons_of_uneven_folds_warn(name, words):
     options = {"over": (0.3, 0.5), "test_train_ratio": 0.5}
     assert any(words in one for one in pr.choose(table, **options).warnings)
     assert any(words in one for one in pr.compare(table, **options).warnings)
-
-
-def test_comparisons_of_a_model_that_lacks_a_fold_are_refused():
-    for function in (pr.choose, pr.compare):
-        with pytest.raises(PolarocError, match="model='BB', fold=2"):
-            function(UNEVEN["lacking"][0], over=(0.3, 0.5), test_train_ratio=0.5)

@@ -174,11 +174,3 @@ def test_a_truth_of_a_type_without_labels_is_refused(value):
             with pytest.raises(InvalidPredictions, match="truth"):
                 function(frame)
     assert "2 rows" in repr(pr.cases(table))
-
-
-def test_what_a_table_may_be_instead_is_suggested():
-    swapped = {"truth": [i / 100 for i in range(100)], "score": [0, 1] * 50}
-    with pytest.raises(InvalidPredictions, match="swapped"):
-        pr.evaluate(swapped)
-    with pytest.raises(InvalidPredictions, match="one_vs_rest"):
-        pr.evaluate({"truth": [0, 1, 2], "score": [0.1, 0.2, 0.3]})

@@ -125,6 +125,12 @@ def test_the_table_has_a_row_per_case_and_class(lazy):
     assert of_ill["truth"].to_list() == [False, True, False, True, None]
 
 
+def test_rows_are_cases_where_nothing_else_tells_cases_or_models_apart():
+    for roles, numbered in (({}, True), ({"case": None}, False), ({"model": "patient"}, False)):
+        result = pr.one_vs_rest(SICK, truth="dx", scores=KINDS, **roles)
+        assert ("case" in repr(result)) == numbered
+
+
 PLACES = SICK.drop_nulls().with_columns(
     site=pl.Series(["n", "n", "s", "s"]), model=pl.lit("tree"), fold=pl.Series([1, 2, 1, 2])
 )

@@ -148,10 +148,11 @@ def test_scores_weights_and_counts_are_numbers(role, value):
 @pytest.mark.parametrize(
     ("scores", "words"),
     [
-        (["inf", None, "oops", "later"], "'oops'"), (["1", "2", "1e400", "0"], "'1e400'"),
+        (["inf", None, "oops", "later"], "'oops' in row 3"),
+        (["1", "2", "1e400", "0"], "'1e400' in row 3"),
         # A missing value is likely not what is wrong.
-        (["NA", "0.5", "later", ""], "'later'"), (["0.9", "0.1", "", "0.2"], "''"),
-        (["0,9", "0,1", "0,2", "none"], "'none'"), (["0.9", "0,1", "0.2", "0.3"], "'0,1'"),
+        (["NA", "0.5", "later", ""], "'later' in row 3"), (["0.9", "", "0.2"], "'' in row 2"),
+        (["0,9", "0,1", "none"], "'none' in row 3"), (["0.9", "0,1", "0.3"], "'0,1' in row 2"),
         (["0.9", "0.1", "0.2", "0.3"], "String"), ([], "no rows"),
     ],
 )  # fmt: skip

@@ -173,6 +173,13 @@ def test_scores_from_0_to_1_and_ratings_stay_such():
     assert tables["score"].is_between(0, 1, closed="none").all()
     assert tables["score"].max() > pilot().select(probability).max().item()
     assert tables["score"].n_unique() == tables.height
+    # Other scores may lie beyond those of the pilot, wherever these are.
+    drawn, moved = (
+        pr.simulate(pilot().with_columns(pl.col("score") + by), tables=20)["score"] - by
+        for by in (0, 64)
+    )
+    assert drawn.min() < pilot()["score"].min() < pilot()["score"].max() < drawn.max()
+    assert moved.to_list() == pytest.approx(drawn.to_list())
     # Few different scores are ratings.
     rounded = pilot().with_columns(pl.col("score").round())
     assert {*pr.simulate(rounded, tables=20)["score"]} <= {*rounded["score"]}

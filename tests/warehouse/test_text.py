@@ -133,6 +133,7 @@ def test_clickhouse_treats_odd_rows_as_polars_does(run: Run, weight, nulls):
     assert_same(run(table, **asked), evaluated(table, **asked))
 
 
+@pytest.mark.engine
 def test_clickhouse_knows_names_that_need_quotes(run: Run):
     table = predictions(5, 40).rename({"score": "`", "truth": '"; drop', "model": "it's"})
     asked = {"truth": '"; drop', "score": "`", "by": ["it's"], "measures": "auc"}

@@ -43,6 +43,7 @@ from polaroc.errors import (
 from polaroc.predictions.columns import BY_DEFAULT, CANONICAL, KEYWORDS, NEEDED, ROLES, Columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
+    INEXACT,
     NULL_TRUTH,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
@@ -65,6 +66,8 @@ DECIMAL_COMMA = (
     "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True), on the command "
     "line with --decimal ,."
 )
+# Whether a score of a wide table was more than a float holds.
+OF_WIDE = private("inexact")
 # Labels up to which the truth may be one of several classes.
 MAX_CLASSES = 50
 # Values by which a column divides the data, such as "train" and "test_set", and not into folds.
@@ -439,7 +442,7 @@ def _declared(
         if kinds["score"] == pl.String:
             _refuse_words(rows.lazy(), column_in_words("score", scores))
         values["score"], found = score_column(pl.col("score"), kinds["score"], scores)
-        problems += found
+        problems += [*found, *([(INEXACT, pl.col(OF_WIDE))] if OF_WIDE in kinds else [])]
     if "truth" in names:
         values["truth"], found = truth_column(
             pl.col("truth"), kinds["truth"], names["truth"][0], positive
@@ -453,7 +456,7 @@ def _declared(
         pl.lit(None, pl.UInt8),
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in problems),
     )
-    rows = rows.with_columns(**values, error=error)
+    rows = rows.with_columns(**values, error=error).drop(OF_WIDE, strict=False)
     own: dict[str, Any] = {role: role for role in ROLES if role in kinds and role != "fold"}
     return Cases(
         rows, **own, fold=("fold",) if "fold" in names else (),
@@ -560,20 +563,31 @@ def _joined(folds: Sequence[str]) -> pl.Expr:
 def _one_row_per_model(
     table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str], *, numbered: bool
 ) -> Any:
-    """The rows of a wide table by `model`, as its columns of scores are named, and `case`."""
+    """The rows of a wide table by `model`, as its columns of scores are named, and `case`.
+
+    Where some may be more than a float holds, `OF_WIDE` says which are.
+    """
     schema = table.collect_schema()
-    for name in scores:
-        score_column(pl.col(name), schema[name], name)
     row, columns = private("row"), {private(f"score_{i}"): name for i, name in enumerate(scores)}
+    values: list[pl.Expr] = []
+    inexact: dict[str, pl.Expr] = {}
+    for new, name in columns.items():
+        value, errors = score_column(pl.col(name), schema[name], name)
+        values.append(value.alias(new))
+        inexact |= {f"{new}_inexact": is_so for code, is_so in errors if code == INEXACT}
     wide = table.with_row_index(row).select(
-        *chosen,
-        *([pl.col(row).alias("case")] if numbered else []),
-        *(pl.col(name).cast(pl.Float64).alias(new) for new, name in columns.items()),
-    )
+        *chosen, *([pl.col(row).alias("case")] if numbered else []), *values,
+        **inexact,
+    )  # fmt: skip
     index = [name for name in wide.collect_schema() if name not in columns]
     long = wide.unpivot([*columns], index=index, variable_name="model", value_name="score")
+    if inexact:
+        of_model = (
+            (pl.col("model") == flag.removesuffix("_inexact")) & pl.col(flag) for flag in inexact
+        )
+        long = long.with_columns(pl.any_horizontal(of_model).alias(OF_WIDE))
     model = pl.col("model").replace_strict([*columns], [*scores], return_dtype=pl.String)
-    return long.with_columns(model)
+    return long.with_columns(model).drop(inexact)
 
 
 def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:

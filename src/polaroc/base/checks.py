@@ -1,10 +1,9 @@
 """Checks of single arguments, each with a message that names the argument."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
-from os import PathLike
+from numbers import Real
 from typing import Any, TypeGuard, cast
 
 import polars as pl
@@ -13,25 +12,15 @@ from polaroc.errors import InvalidArgument, example, quoted, spelled
 
 # The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
 MAX_NUMBER = 1_000_000
-# Less is lost beside 1 in quantiles.
-LEAST_SHARE = 1e-15
-# Examples of shares, for a hint.
-SHARES = {"level": 0.95, "confidence": 0.95, "theta": 0.5, "recall": 0.9, "precision": 0.8}
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that a float holds; text that looks like one is not.
-
-    Nor is a Decimal, with which floats do not compute, or a Fraction, which has no decimals,
-    or a Boolean of NumPy.
-    """
-    if isinstance(value, str | bytes | bytearray | Decimal | Fraction) or hasattr(value, "__len__"):
-        return False
-    if getattr(getattr(value, "dtype", None), "kind", None) == "b":
+    """Whether a value is a number that a float holds, and no text, Decimal or Fraction."""
+    if not isinstance(value, Real) or isinstance(value, Fraction):
         return False
     try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+        float(value)
+    except OverflowError:
         return False
     return True
 
@@ -41,12 +30,7 @@ def check_share(name: str, value: object) -> None:
     if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed is 0 < {name} < 1.",
-            hint=share_hint(name, value, SHARES.get(name, 0.05)),
-        )
-    if value < LEAST_SHARE:
-        raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is {LEAST_SHARE:g} ≤ {name} < 1.",
-            hint=example(name, SHARES.get(name, 0.05)),
+            hint=share_hint(name, value, 0.95 if name in ("level", "confidence") else 0.5),
         )
 
 
@@ -68,23 +52,17 @@ def check_factors(**factors: object) -> None:
     for name, value in factors.items():
         if is_number(value) and 0 < value < float("inf"):
             continue
+        per_case = name.startswith("cost") and not is_number(value)
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
-            hint=_cost_hint(value) if name.startswith("cost") else "1 is the default.",
+            hint="1 is the default."
+            + (" Where each case has its own cost, name that column as weight." * per_case),
         )
-
-
-def _cost_hint(value: object) -> str:
-    """The hint at a cost that is no number."""
-    if isinstance(value, str | pl.Expr) or getattr(value, "shape", None):
-        return "if each case has its own cost, give that as `weight`, and here the mean cost."
-    return "1 is the default."
 
 
 def check_ratio(ratio: object) -> None:
     """Refuse what is not a number of test cases per training case."""
-    valid = is_number(ratio) and isfinite(ratio) and ratio >= 0
-    if not valid or isinstance(ratio, bool):
+    if not is_number(ratio) or isinstance(ratio, bool) or not isfinite(ratio) or ratio < 0:
         raise InvalidArgument(
             f"test_train_ratio is {shortened(ratio)}, needed is a number ≥ 0: test over training "
             "cases of a fold, which the table does not tell.",
@@ -105,16 +83,17 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
         )
 
 
-def check_flag(name: str, value: object) -> None:
-    """Refuse what is neither True nor False."""
-    if not isinstance(value, bool):
+def check_text(name: str, value: object, usual: str) -> None:
+    """Refuse what is not a text."""
+    if not isinstance(value, str):
         raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed are True and False.",
-            hint=example(name, True),
+            f"{name} is {shortened(value)}, allowed is a name.", hint=example(name, usual)
         )
 
 
-def refuse_unused(purpose: str, why: str, *, hint: str | None = None, **options: object) -> None:
+def refuse_unused(
+    purpose: str, why: str, *, hint: str = "leave it out.", **options: object
+) -> None:
     """Refuse options that are for something else; None is not given.
 
     Examples
@@ -127,32 +106,14 @@ def refuse_unused(purpose: str, why: str, *, hint: str | None = None, **options:
     """
     given = [name for name, value in options.items() if value is not None]
     if given:
-        raise InvalidArgument(
-            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} {purpose}, and {why}.",
-            hint=hint or ("leave it out." if len(given) == 1 else "leave them out."),
-        )
+        verb = "is" if len(given) == 1 else "are"
+        raise InvalidArgument(f"{' and '.join(given)} {verb} {purpose}, and {why}.", hint=hint)
 
 
 def unless(default: object, value: object) -> object:
     """None where a value is its default, as if it was not given."""
     is_scalar = isinstance(value, str | int | float)
     return None if is_scalar and value == default else value
-
-
-def check_text(name: str, value: object, usual: str) -> None:
-    """Refuse what is not a text."""
-    if not isinstance(value, str):
-        raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is a name.", hint=example(name, usual)
-        )
-
-
-def check_path(name: str, value: object) -> None:
-    """Refuse what is not the path of a file or folder."""
-    if not isinstance(value, str | PathLike):
-        raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is a path.", hint="give it as a text."
-        )
 
 
 def listed_values(values: object) -> list[Any] | None:

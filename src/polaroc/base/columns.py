@@ -1,19 +1,17 @@
 """Reserved column names, and the step from names to expressions."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from itertools import chain, count
-from typing import Any, Concatenate, Literal, TypeVar, cast, overload
+from typing import Any, Concatenate, Literal, TypeVar, cast
 
 import polars as pl
 
 from polaroc.base.joins import as_key
-from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
-from polaroc.base.text import text_of
+from polaroc.base.text import AS_TEXT
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, EagerTable, FrameStep, Table
+from polaroc.typing import _P, FrameStep
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -61,13 +59,6 @@ OF_THRESHOLDS = frozenset(
     )
 )  # fmt: skip
 RENAME = "rename it first."
-# How a table is made of predictions.
-OF_PREDICTIONS = {
-    "curve(...)": ": of predictions, pr.curve(table, truth='truth', score='score')",
-    "surface(...)": ": of predictions, pr.surface(pr.curve(table, truth='truth', score='score'), "
-    "priors=[0.01, 0.1])",
-}
-
 # Of so few rows the streaming engine takes longer to begin than the other to end.
 FEW_ROWS = 10_000
 Engine = Literal["auto", "in-memory"]
@@ -79,16 +70,14 @@ def with_first(
     convert: Callable[[Any], Any], step: Callable[Concatenate[Any, _P], Any]
 ) -> FrameStep[_P]:
     """Convert the first argument."""
-    name = next(iter(signature(step).parameters))
-    # With wrong arguments, let Python raise its own TypeError.
-    call = cast(Callable[..., Any], step)
+    first, *_ = signature(step).parameters
 
     @wraps(step)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not args and name not in kwargs:
-            return call(**kwargs)
-        frame, *rest = args or (kwargs.pop(name),)
-        return collect_like(frame, call(convert(frame), *rest, **kwargs))
+        given = signature(step).bind(*args, **kwargs)
+        frame = given.arguments[first]
+        given.arguments[first] = convert(frame)
+        return collect_like(frame, step(*given.args, **given.kwargs))
 
     return cast(FrameStep[_P], wrapper)
 
@@ -98,15 +87,7 @@ def as_lazy(frame: object) -> pl.LazyFrame:
     return as_polars(frame).lazy()
 
 
-@overload
-def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
-
-
-@overload
-def collect_like(frame: EagerTable, result: pl.LazyFrame) -> pl.DataFrame: ...
-
-
-def collect_like(frame: Table, result: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame | pl.DataFrame:
+def collect_like(frame: object, result: Any) -> Any:
     """`result`, collected unless `frame` is a LazyFrame."""
     if isinstance(frame, pl.LazyFrame) or isinstance(result, pl.DataFrame):
         return result
@@ -122,7 +103,10 @@ def engine_for(frame: object) -> Engine:
 def column_name(name: object, argument: str) -> str:
     """The name of a column; raise for anything else."""
     if not isinstance(name, str):
-        raise _no_name(name, argument, "a column name (str)")
+        raise InvalidArgument(
+            f"{argument} is a column name (str), found {type_name(name)}.",
+            hint="compute the column with with_columns first, and give its name.",
+        )
     if name == "*" or (name.startswith("^") and name.endswith("$")):
         raise InvalidArgument(
             f"{argument}: the column is named {name!r}, a pattern of several columns to Polars.",
@@ -135,21 +119,13 @@ def column_names(names: object, argument: str) -> list[str]:
     """The names of an argument that takes none, one or a list of columns."""
     if names is None:
         return []
-    if isinstance(names, str):
-        return [column_name(names, argument)]
-    if not isinstance(names, list | tuple):
-        raise _no_name(names, argument, "a column name (str) or a list of them")
-    listed = [column_name(name, argument) for name in names]
-    refuse_repeated(listed, argument)
+    several = names if isinstance(names, list | tuple) else [names]
+    listed = [column_name(name, argument) for name in several]
+    if len(set(listed)) < len(listed):
+        raise InvalidArgument(
+            f"{argument} names a column twice: {quoted(listed)}.", hint="name each once."
+        )
     return listed
-
-
-def _no_name(value: object, argument: str, allowed: str) -> InvalidArgument:
-    """The error of an argument that names no column."""
-    return InvalidArgument(
-        f"{argument} is {allowed}, found {type_name(value)}.",
-        hint="compute the column with with_columns first, and give its name.",
-    )
 
 
 def type_name(value: object) -> str:
@@ -157,23 +133,6 @@ def type_name(value: object) -> str:
     kind = type(value)
     package = kind.__module__.split(".")[0]
     return kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"
-
-
-def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
-    """Refuse reserved names, those in `also` among them, and repeated names among the keys."""
-    reserved = RESERVED | OF_THRESHOLDS | {*also}
-    _refuse_taken([key for key in keys if key in reserved or key.startswith(PRIVATE)])
-    refuse_repeated(keys, "by")
-
-
-def _refuse_taken(keys: Sequence[str]) -> None:
-    """Refuse keys that have the name of a column of a result."""
-    if keys:
-        raise InvalidArgument(
-            f"a column that tells rows apart is {quoted(keys)}, reserved for polaroc's own "
-            "columns.",
-            hint=RENAME,
-        )
 
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
@@ -189,16 +148,8 @@ def refuse_nested(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None
         if kinds[key].is_nested():
             raise InvalidArgument(
                 f"{key!r} holds lists or structs, by which cases are not divided here.",
-                hint=text_of(kinds[key]),
+                hint=AS_TEXT,
             )
-
-
-def refuse_repeated(names: Sequence[str], argument: str) -> None:
-    """Refuse an argument that names a column twice."""
-    if len(set(names)) < len(names):
-        raise InvalidArgument(
-            f"{argument} names a column twice: {quoted(names)}.", hint="name each once."
-        )
 
 
 def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
@@ -206,8 +157,7 @@ def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
     clash = [name for name in names if name in added]
     if clash:
         raise InvalidArgument(
-            f"the column {quoted(clash)} is also a column of the result.",
-            hint=RENAME,
+            f"the column {quoted(clash)} is also a column of the result.", hint=RENAME
         )
 
 
@@ -237,7 +187,7 @@ def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[
     if missing:
         raise InvalidTable(
             f"the table has no column {quoted(missing)}; it has {quoted(present) or 'no columns'}.",
-            hint=f"pass the result of {source}{OF_PREDICTIONS.get(source, '')}.",
+            hint=f"pass the result of {source}.",
         )
     return [name for name in present if name not in RESERVED]
 
@@ -257,7 +207,7 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
             f"the column {wrong[0]!r} is {kinds[wrong[0]]}, allowed are numbers.",
             hint=f"cast it first: pl.col({wrong[0]!r}).cast(pl.Float64).",
         )
-    _refuse_taken([key for key in keys if key in OF_THRESHOLDS])
+    refuse_clash(keys, OF_THRESHOLDS)
     return keys
 
 
@@ -333,18 +283,6 @@ def with_level(table: _F, level: float | None) -> _F:
     after = ends[-1] + 1
     coverage = pl.lit(level, pl.Float64).alias(COVERAGE)
     return table.with_columns(coverage).select(*names[:after], COVERAGE, *names[after:])
-
-
-def free_name(name: str, present: Collection[str]) -> str:
-    """A name that no column has: this one, or the first with a number behind it.
-
-    Examples
-    --------
-    >>> free_name("id", ["score"]), free_name("id", ["id", "id_1"])
-    ('id', 'id_2')
-    """
-    numbered = (f"{name}_{i}" for i in count(1))
-    return next(one for one in chain([name], numbered) if one not in present)
 
 
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:

@@ -9,6 +9,11 @@ FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
 # Texts that stand for a missing value, in small letters, and one that does so as Python writes it:
 # "none" is a label, as of how severe a disease is.
 MISSING_WORDS, MISSING_TEXT = ("", "na", "n/a", "#n/a", "<na>", "nan", "null"), "None"
+# How text is made of values that have no text of their own.
+AS_TEXT = (
+    'make text of it first: pl.col(...).list.join(","), .struct.json_encode(), '
+    '.bin.encode("hex") or .dt.to_string("iso").'
+)
 
 
 def escape_control(text: str) -> str:
@@ -115,17 +120,6 @@ def in_csv(table: pl.DataFrame) -> pl.DataFrame:
 def has_csv_form(kind: pl.DataType) -> bool:
     """Whether CSV, and JSON in a way that can be read back, has a form for a type."""
     return not (kind.is_nested() or kind in (pl.Binary, pl.Duration))
-
-
-def text_of(kind: pl.DataType) -> str:
-    """The hint that says how text is made of values of a type that has no text of its own."""
-    if kind == pl.Struct:
-        made = "struct.json_encode()"
-    elif kind.is_nested():
-        made = 'cast(pl.List(pl.String)).list.join(",")'
-    else:
-        made = 'bin.encode("hex")' if kind == pl.Binary else 'dt.to_string("iso")'
-    return f"make text of it: pl.col(...).{made}."
 
 
 def _as_text(column: pl.Series) -> pl.Series:

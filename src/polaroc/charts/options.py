@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import OF_PREDICTIONS
 from polaroc.base.docstrings import described_as
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.predictions.columns import KEYWORDS
@@ -79,8 +78,7 @@ def _refuse_predictions(kwargs: Mapping[str, object]) -> None:
     if roles:
         raise InvalidArgument(
             f"a chart shows a table of results, and is given {quoted(roles)}.",
-            hint="pass the result of curve(...)"
-            f"{OF_PREDICTIONS['curve(...)']}, or of the function that is named after the chart.",
+            hint="pass the result of curve(...), or of the function that is named after the chart.",
         )
 
 

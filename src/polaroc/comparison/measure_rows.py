@@ -228,7 +228,7 @@ def refuse_places(measure: str, over: object, prior: Prior | None) -> None:
         refuse_unused(
             "for measures over a range of priors",
             f"measure is {measure!r}",
-            hint="leave it out, or take measure='iauprec'." if measure == "auprec" else None,
+            hint="leave it out" + ", or take measure='iauprec'" * (measure == "auprec") + ".",
             over=over,
         )
 

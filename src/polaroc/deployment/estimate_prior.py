@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import check_keys, text_keys_of_different_types, with_level
+from polaroc.base.columns import refuse_clash, text_keys_of_different_types, with_level
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
 from polaroc.curves.held import curve_of_rows
@@ -157,7 +157,7 @@ def estimate_prior(
         used = in_use(known_cases, deployed, **refuses)
     with errors_named(DEPLOYED):
         unlabelled = read(used, collected=True)
-        check_keys(unlabelled.keys, also=list(COLUMNS))
+        refuse_clash(unlabelled.keys, list(COLUMNS))
     refuse_other_keys(labelled.keys, unlabelled.keys, DEPLOYED, may_have_more=True)
     known, scores = _ranked(labelled, REFERENCE), _ranked(unlabelled, DEPLOYED)
     if method == "em":

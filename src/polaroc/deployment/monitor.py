@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
-from polaroc.base.columns import check_keys, column_name, with_level
+from polaroc.base.columns import column_name, refuse_clash, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.deployment.alarms import Assessed, Assessment, Terms, model_alarms
@@ -228,7 +228,7 @@ def monitor(
     known = read_with_time(known_cases, REFERENCE, batch, every if batch_name == time else None)
     used = read_with_time(of_use, DEPLOYED, time, every)
     with errors_named(DEPLOYED):
-        check_keys(used.keys, also=[*RESULT, *STATE])
+        refuse_clash(used.keys, [*RESULT, *STATE])
     keys = known.keys if batch is None else known.keys[:-1]
     refuse_other_keys(keys, used.keys[:-1], DEPLOYED)
     references = references_of(known, points, level, batch)

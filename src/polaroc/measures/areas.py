@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import check_flag, pair_of, shortened
+from polaroc.base.checks import pair_of, shortened
 from polaroc.base.columns import EFFECTIVE
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
@@ -36,7 +36,6 @@ def auc_measure(
     backend: Backend = POLARS,
 ) -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
-    check_flag("standardise", standardise)
     if fpr is not None or tpr is not None:
         return partial_auc(fpr, tpr, standardise, backend)
     positives, negatives = backend.column("positives"), backend.column("negatives")

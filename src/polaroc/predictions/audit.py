@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, within
+from polaroc.base.columns import refuse_clash, within
 from polaroc.base.private_columns import COUNT, DIFFERS, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
 from polaroc.predictions.cases import Cases, as_cases
@@ -78,7 +78,7 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     cases = declared.collect()
     case = cases.case
     predictions = read(cases, also=[] if case is None else [case])
-    check_keys(cases.keys, also=REPORT)
+    refuse_clash(cases.keys, REPORT)
     rows, keys = predictions.rows, cases.keys
     if case is not None:
         truths = pl.col(TRUTH)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
-from polaroc.base.columns import check_keys, with_level
+from polaroc.base.columns import refuse_clash, with_level
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT, private
@@ -196,7 +196,7 @@ def calibration(
     resolved = some_priors(priors)
     cases = as_cases(table, columns).collect()
     predictions = read(cases, clustered=cases.cluster is not None)
-    check_keys(predictions.keys, also=[*RESULT, "level"])
+    refuse_clash(predictions.keys, [*RESULT, "level"])
     estimates = _table(predictions.cases.collect(), predictions.keys, score_prior, level)
     counts = totals(predictions).select(*predictions.keys, "positives", "negatives", "note")
     one_class = one_class_note(pl.col("positives"), pl.col("negatives"))

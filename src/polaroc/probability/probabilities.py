@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
     check_shared_keys,
     column_names,
@@ -110,7 +109,6 @@ def probabilities(
     >>> found.select("case", "prior", pl.col("probability").round(3)).rows()
     [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
     """
-    check_flag("same_table", same_table)
     tuned = whole_curves(curve)
     shared = curve_keys(tuned)
     cases, names = _rows(table, columns)

@@ -11,7 +11,6 @@ import polars as pl
 
 from polaroc.base.checks import (
     MAX_NUMBER,
-    check_path,
     check_text,
     check_whole,
     one_or_several,
@@ -228,7 +227,6 @@ def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
 
 def _checked_path(path: str | Path) -> Path:
     """The file to write; refuse one that is no page, or is there and is no report."""
-    check_path("path", path)
     file = Path(path)
     check_format(file)
     check_new(file, is_report)

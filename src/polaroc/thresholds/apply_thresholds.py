@@ -10,7 +10,6 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import (
     check_factors,
-    check_flag,
     check_share,
     one_or_several,
     refuse_unused,
@@ -186,8 +185,6 @@ def apply_thresholds(
     >>> judged.select(pl.col("precision", "precision_lower", "precision_upper").round(2)).row(0)
     (0.2, 0.0, 0.93)
     """
-    check_flag("same_table", same_table)
-    check_flag("intervals", intervals)
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}

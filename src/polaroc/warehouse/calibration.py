@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_flag
 from polaroc.base.columns import check_shared_keys, within
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.docstrings import described_as
@@ -88,7 +87,6 @@ def probabilities(
     >>> found.order_by("case").probability.to_polars().round(3).to_list()
     [0.136, 0.026]
     """
-    check_flag("same_table", same_table)
     names = table.columns
     refuse_added(names)
     given, own = names_and_keys(table, {**columns, "truth": None}, ["score"])

@@ -174,7 +174,6 @@ REFUSALS = [
     ("pr.auc(curve, tpr=(0.5, 1.1))", "1.1"),
     ("pr.auc(curve, fpr=0.1)", "range is 0.1"),
     ("pr.auc(curve, fpr=(0, 0.1), tpr=(0, 0.1))", "tpr"),
-    ("pr.auc(curve, fpr=(0, 0.1), standardise='no')", "standardise"),
     # auprec, iauprec
     ("pr.auprec(curve, 0)", "prior is 0"),
     ("pr.auprec(curve, [0.1, float('nan')])", "nan"),
@@ -202,7 +201,6 @@ REFUSALS = [
     ("pr.evaluate(cases, measures='sens', over=pr.beta(2, 18))", "over"),
     ("pr.evaluate(table, **roles, measures='brier', score_prior=1)", "prior is 1"),
     ("pr.evaluate(cases, measures='auprec_corrected', interpolation='step')", "'exact'"),
-    ("pr.evaluate(cases, intervals='normal')", "normal"),
     ("pr.evaluate(cases, progress='bar')", "progress is 'bar'"),
     ("pr.evaluate(cases, priors=estimates)", "names the key 'day'", InvalidTable),
     ("pr.evaluate(one, intervals=True, level=95, **of_one)", "0 < level < 1"),
@@ -332,7 +330,6 @@ REFUSALS = [
     ("pr.decision_curve(curve, 1)", "thresholds"),
     ("pr.decision_curve(curve, score_prior='own')", "score_prior is 'own'"),
     ("pr.decision_curve(curve, level=0.9)", "level is for intervals"),
-    ("pr.decision_curve(curve, intervals='exact')", "intervals is 'exact'"),
     # priors that are estimated
     ("pr.auprec(curve, estimate.join(pl.DataFrame({'model': ['A', 'B']}), how='cross'))",
      "priors are 2 estimates, each of a key"),

@@ -6,8 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 from drawing import curves, distance_to_line, drawn, precision, predictions, records, svg
-from hypothesis import given
-from hypothesis import strategies as st
 
 import polaroc as pr
 
@@ -96,18 +94,6 @@ def test_lines_of_the_explorer_are_near_the_curve_at_every_prior(name, prior):
     assert distance_to_line(exact, np.column_stack([t, shown])).max() <= TOLERANCE
     assert distance_to_line(of_roc, np.column_stack([f, t])).max() <= TOLERANCE
     assert len(record["at"]) <= MOST_POINTS
-
-
-@given(st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.sampled_from([0.5, 0.1, 0.01]))
-def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior):
-    called = [int(tpr * 1000), 1000 - int(tpr * 1000), int(fpr * 1000), 1000 - int(fpr * 1000)]
-    table = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [1, 0, 1, 0], "n": called})
-    curve = pr.curve(table, truth="truth", score="score", count="n")
-    (record,) = records(pr.charts.pr(curve.pipe(pr.surface, prior)))
-    f, t = along(curve, 200)
-    f, t = f[t + f > 0], t[t + f > 0]
-    exact = np.column_stack([t, precision(t, f, prior)])
-    assert distance_to_line(exact, drawn(record)).max() <= TOLERANCE
 
 
 @pytest.mark.slow

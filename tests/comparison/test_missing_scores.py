@@ -73,24 +73,6 @@ def test_every_form_of_the_table_gives_the_same(verb, fold):
         assert_frame_equal(found, expected, rel_tol=1e-12)
 
 
-def test_the_difference_and_its_error_are_delongs():
-    complete = WIDE.drop_nulls(["A", "B", "C"])
-    assert complete.height == 52
-    y = complete["truth"].to_numpy()
-    places = {}
-    for model in "AB":
-        score = complete[model].to_numpy()
-        wins = np.sign(score[y][:, None] - score[~y][None, :]) / 2 + 0.5
-        places[model] = wins.mean(axis=1), wins.mean(axis=0)
-    parts = [a - b for a, b in zip(places["A"], places["B"], strict=True)]
-    difference = parts[0].mean()
-    error = sum(part.var(ddof=1) / part.size for part in parts) ** 0.5
-    for table, roles in FORMS.values():
-        pairs = pr.compare(table, "auc", **roles, fold=None, nulls="drop").pairs
-        pair = pairs.filter(model_a="A", model_b="B").select("difference", "std_error").row(0)
-        assert pair == pytest.approx((difference, error), rel=1e-9)
-
-
 @folds
 def test_how_many_cases_are_left_out_is_said(fold):
     said = (

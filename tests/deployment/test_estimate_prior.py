@@ -172,21 +172,6 @@ def test_deployed_scores_may_have_further_keys():
         assert_frame_equal(found[i : i + 1].drop("day"), alone)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_count_stands_for_so_many_rows(method):
-    reference, deployed = (
-        cases(i, 300, 0.3).with_columns(pl.col("score").round(2), count=pl.int_range(pl.len()) % 4)
-        for i in (1, 2)
-    )
-    several = [
-        table.select(pl.all().repeat_by("count").explode()).drop_nulls()
-        for table in (reference, deployed)
-    ]
-    found = pr.estimate_prior(reference, deployed, **NAMES, count="count", method=method)
-    expected = pr.estimate_prior(*several, **NAMES, method=method)
-    assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-9)
-
-
 @pytest.mark.parametrize("score", [None, nan])
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("table", ["reference", "deployed"])

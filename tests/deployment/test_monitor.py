@@ -647,18 +647,8 @@ def test_rows_that_were_dropped_are_said():
     assert said.startswith("deployed: 500 rows were dropped, for lack of a score")
 
 
-def test_further_tables_may_be_scans(tmp_path):
-    models = pl.concat(cases(i, 500, 0.2, model=m) for i, m in enumerate("AB"))
-    used = pl.concat(days([0.1, 0.3], model=model) for model in ("A", "B"))
-    used.drop("truth").write_parquet(tmp_path / "used.parquet")
-    used.head(300).write_csv(tmp_path / "labelled.csv")
-    usual = {"points": 1.0}
-    found = monitored(
-        pl.scan_parquet(tmp_path / "used.parquet"),
-        models,
-        labelled=pl.scan_csv(tmp_path / "labelled.csv"),
-        **usual,
-    )
-    assert found.table["model"].unique().sort().to_list() == ["A", "B"]
+def test_further_tables_may_be_lazy():
+    used = days([0.1, 0.3])
+    found = monitored(used.drop("truth").lazy(), labelled=used.head(300).lazy())
     assert "prior_labelled" in found.table["quantity"]
-    assert_frame_equal(found.table, monitored(used, models, labelled=used.head(300), **usual).table)
+    assert_frame_equal(found.table, monitored(used, labelled=used.head(300)).table)

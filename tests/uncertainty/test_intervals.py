@@ -116,25 +116,6 @@ def test_so_has_its_mean_over_priors():
     assert found["lower"].item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_limit_of_a_perfect_score_holds_where_it_is_likely():
-    # P(positive > negative) of the exponential with means 1/θ and 1 is 1/(1 + θ).
-    rate, generator = 0.05, np.random.default_rng(4)
-    scores = generator.exponential(size=(4000, 10))
-    scores[:, :5] /= rate
-    replications = pl.DataFrame(
-        {
-            "replication": np.repeat(np.arange(4000), 10),
-            "truth": np.tile(np.arange(10) < 5, 4000),
-            "score": scores.ravel(),
-        }
-    )
-    found = sure(replications, by="replication", measures="auc")
-    perfect = found.filter(pl.col("estimate") == 1)
-    assert perfect.height > 1000
-    missed = (perfect["lower"] > 1 / (1 + rate)).sum() / 4000
-    assert missed <= 0.025
-
-
 NOTHING_TO_SAY = {
     "constant": (table([1.0] * 3, [1.0] * 4), 0.0, "no spread"),
     "one positive": (table([1.0], [0.0, 2.0]), None, "one positive"),

@@ -31,7 +31,7 @@ PUBLIC = {
 IGNORED = {"ES01", "PR03", "PR04", "SA01", "SS05"}
 MODULES = {"charts", "datasets", "errors", "expr", "rates", "warehouse"}
 HEAVY = [
-    "altair", "scipy", "numpy", "sklearn", "statsmodels", "pandas", "rich", "typer", "vl_convert",
+    "altair", "scipy", "sklearn", "statsmodels", "pandas", "rich", "typer", "vl_convert",
     "jinja2", "ibis", "sqlglot", "duckdb",
 ]  # fmt: skip
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array, Quantity
 
 Function = Callable[..., Any]

@@ -5,9 +5,9 @@ from functools import cache
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 NORMAL = NormalDist()

@@ -42,14 +42,24 @@ def accsens_plane(
         Tidy measures with rows of "auc_range" and "sens", as `evaluate` gives them
         with ``over=(0.05, 0.20)``. The first key gives the colour; with more keys,
         such as folds, each has a small point and their mean a large one.
+    title
+        Heading of the chart.
     weights
         Weights (w_e, w_s) ≥ 0 of the area and of Sens in AccSens, not both 0.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
     altair.LayerChart
         One minus the area over the range against Sens, on two axes of one scale
         that end where the points do: at equal weights the lines are circles.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Notes
     -----

@@ -45,11 +45,21 @@ def auprec_by_prior(
         and their mean a thick one, at the priors they share. Where the table has
         `lower` and `upper`, a key of its own colour has a band between them; the
         limits of single folds, which are none of their mean, are not drawn.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
     altair.LayerChart
         The prior on a logarithmic axis.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Examples
     --------

@@ -38,6 +38,10 @@ def reliability(
     calibration
         The `curve` of `calibration`. The first key gives the colour. Keys whose
         scores are not probabilities have no line; the subtitle says how many.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------

@@ -42,12 +42,22 @@ def cost_curves(
     ----------
     costs
         The result of `cost_curve`. The first key gives the colour.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
     altair.LayerChart
         Normalised cost against the probability cost, with the cost of calling all or
         nothing positive.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Examples
     --------
@@ -92,6 +102,10 @@ def decision_curves(
     benefits
         The result of `decision_curve`, also with intervals. The first key gives the colour. Keys
         whose scores are not probabilities have no line; the subtitle says how many.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------

@@ -45,6 +45,10 @@ def operating_drift(
         gives the colour, the prior the shape. Keys without a point have none.
     curve
         The result of `curve`, of which to draw the ROC curves behind.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------

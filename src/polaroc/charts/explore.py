@@ -63,10 +63,14 @@ def explorer(
         The result of `curve` or `hull`, of at most 30 keys: of many folds, pool the
         scores by building the curves with the model as their only key. The first key
         gives the colour.
+    title
+        Heading of the chart.
     prior
         Where the slider starts: share of positives, within `over`.
     over
         The range (lo, hi) of priors of the slider, 0 < lo < hi < 1.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -75,6 +79,12 @@ def explorer(
         point nearest to the pointer is marked in both panels, with its threshold in a
         tooltip. At 800 pixels, both curves are within half a pixel of the curves
         through all points, at every prior of the range.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Notes
     -----

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import ALONG, PRIVATE, START, private
 from polaroc.curves.thinning import CELLS, MANY_LINES, cells_per_axis
 from polaroc.errors import InvalidArgument

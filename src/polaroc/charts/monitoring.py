@@ -46,8 +46,12 @@ def monitor(
     ----------
     table
         The `table` of `monitor`, or several under each other.
+    title
+        Heading of the chart.
     over
         The range of priors that the thresholds are for, (low, high), drawn as dashed lines.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------

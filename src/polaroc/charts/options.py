@@ -8,29 +8,11 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.docstrings import described_as
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.predictions.columns import KEYWORDS
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-
-# What charts share.
-OF_CHARTS = """
-    Parameters
-    ----------
-    title
-        Heading of the chart.
-    colours
-        From the name of a model to its colour, for the same in every chart.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        For anything but the table or the result that the chart shows; for an option outside
-        what is allowed, and for more curves than can be told apart, 300 in most charts.
-"""
 
 
 class Kind(NamedTuple):
@@ -69,7 +51,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
         with debug_mode(False):
             return chart(*args, **kwargs)
 
-    return described_as(OF_CHARTS)(checked_chart)
+    return checked_chart
 
 
 def _refuse_predictions(kwargs: Mapping[str, object]) -> None:

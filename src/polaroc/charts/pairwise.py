@@ -32,6 +32,10 @@ def pairs(
     ----------
     comparison
         The result of `compare`.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -42,6 +46,12 @@ def pairs(
         adjusted interval and a line at zero; filled where the pair is told apart, which is
         where that interval leaves out zero. With more than 45 pairs, those of the best model
         are drawn first, the closest ahead, then those with the least p-values.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Examples
     --------

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.joins import as_key, join_on
-from polaroc.base.lazy import np
 from polaroc.base.names import named, noted_by_kind
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised

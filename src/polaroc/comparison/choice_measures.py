@@ -2,11 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures

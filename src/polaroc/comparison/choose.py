@@ -17,7 +17,6 @@ from polaroc.base.checks import (
     unless,
 )
 from polaroc.base.columns import as_lazy
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
 from polaroc.comparison.by_cost import choose_with_tuning
@@ -30,7 +29,7 @@ from polaroc.comparison.choice_measures import (
     of_one_test_set,
     one_prior,
 )
-from polaroc.comparison.compare import compare, of_table
+from polaroc.comparison.compare import of_table
 from polaroc.comparison.compared import Compared, compared, compared_cases, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
@@ -71,7 +70,6 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@described_as(compare)
 def choose(
     table: Table | Cases[Any],
     measure: str | None = None,
@@ -124,6 +122,11 @@ def choose(
         With `tuning`: what thresholds have to keep, as in `operating_points`. The
         promises of all models hold at once with the probability `confidence`, so that
         that of the model that is picked does, too.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
     **columns
         What the columns mean, as in `cases`.
 

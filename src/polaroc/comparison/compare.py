@@ -6,10 +6,10 @@ from dataclasses import replace
 from math import isinf
 from typing import Any, Unpack, get_args
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_text
-from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.compared import Compared, compared, compared_cases
 from polaroc.comparison.design import FoldValues, Plan, Target, balanced, check_folds

@@ -1,8 +1,8 @@
 """Model and threshold together, by expected cost on the held-out cases of folds."""
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.comparison.by_cost import COST_LIMITS
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import Compared, of_keys, pooled

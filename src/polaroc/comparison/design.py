@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import (
@@ -12,7 +13,6 @@ from polaroc.base.checks import (
 )
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE, LEVEL, SPREAD
 from polaroc.base.text import capitalised, listed_rows
 from polaroc.comparison.measure_rows import Rows, refuse_rows, value_columns

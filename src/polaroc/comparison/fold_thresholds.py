@@ -8,10 +8,10 @@ their means over the folds.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import CASE, FOLD, WEIGHT
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.cases import Cases

@@ -7,6 +7,8 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple, Unpack
 
+import numpy as np
+
 from polaroc.base.checks import (
     check_share,
     check_text,
@@ -14,8 +16,6 @@ from polaroc.base.checks import (
     pair_of,
     shortened,
 )
-from polaroc.base.docstrings import described_as
-from polaroc.base.lazy import np
 from polaroc.base.rounding import number
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compare import compare
@@ -73,7 +73,6 @@ SAME_DIFFERENCE = (
 )
 
 
-@described_as(compare)
 def gate(
     table: Table | Cases[Any],
     *,
@@ -111,6 +110,11 @@ def gate(
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
     **columns
         What the columns mean, as in `cases`.
 

@@ -6,9 +6,9 @@ from itertools import accumulate
 from math import inf, log
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.design import FoldValues, balanced
 from polaroc.comparison.measure_rows import Rows, distinct, only_range, range_rows, rows_of

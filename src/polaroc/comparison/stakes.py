@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.lazy import np
 from polaroc.base.names import listed, one_name
 from polaroc.comparison.answer import (
     count_tied,

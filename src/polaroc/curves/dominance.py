@@ -7,10 +7,10 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import curve_keys, keys_named, refuse_clash
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
@@ -30,6 +30,8 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
     model
         The key that tells the models apart, by default "model"; they are compared where all
         other keys, such as folds, are equal.
@@ -42,6 +44,13 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
         first does to the second: "dominates", "dominated", "equal", "crosses",
         or null where a curve lacks a class; `crossings`, a list of the points
         (`fpr`, `tpr`) where the curves change places.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----

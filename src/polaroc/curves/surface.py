@@ -42,6 +42,11 @@ def surface(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+        Where the own prior of a key is, up to rounding, another one of them, it counts once.
     rates
         Names from the module `rates`, or a mapping from column name to a
         function of (tpr, fpr, skew) such as
@@ -54,6 +59,13 @@ def surface(
         Float64 column per rate, null where it is undefined. Precision, lift and
         the positive likelihood ratio are, at recall 0, their limit along the
         first segment. Rows in the order of the curve, then of the priors.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----

@@ -7,7 +7,6 @@ import polars as pl
 
 from polaroc.base.backend import Backend, Polars
 from polaroc.base.columns import curve_keys, engine_for, with_first, within
-from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import private
 from polaroc.base.tables import as_polars
 from polaroc.curves.segments import COUNTS
@@ -28,31 +27,9 @@ SAME_TOTALS = pl.all_horizontal(total.min().eq_missing(total.max()) for total in
 AS_IT_IS = "pass the table that curve(...) or hull(...) returned as it is."
 
 
-# What functions of curves take and refuse.
-OF_CURVES = """
-    Parameters
-    ----------
-    curve
-        The result of `curve` or `hull`.
-    priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
-        Where the own prior of a key is, up to rounding, another one of them, it counts once.
-    score_prior
-        The prior at which scores are right as they stand, in (0, 1), or ``"observed"``, each
-        key's own.
-
-    Raises
-    ------
-    InvalidTable
-        Where the columns or rows of a curve are missing.
-    InvalidArgument
-        For an argument outside what is allowed.
-"""
-
-
 def takes_curve(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step take any table of whole curves; of all but a LazyFrame it is collected."""
-    return described_as(OF_CURVES)(with_first(whole_curves, step))
+    return with_first(whole_curves, step)
 
 
 def whole_curves(table: Table) -> pl.LazyFrame:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log2
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.base.rounding import threshold_text
 from polaroc.base.statistics import (
     ROUNDING,

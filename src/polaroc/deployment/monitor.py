@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
 from polaroc.base.columns import column_name, refuse_clash, with_level
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.deployment.alarms import Assessed, Assessment, Terms, model_alarms
 from polaroc.deployment.history import (

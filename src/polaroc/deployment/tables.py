@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import (
@@ -19,7 +20,6 @@ from polaroc.base.columns import (
     require,
 )
 from polaroc.base.joins import as_key
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.deployment.calendar import cut, dates_of, no_time

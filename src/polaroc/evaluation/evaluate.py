@@ -8,14 +8,12 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.docstrings import described_as
 from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
 from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
-from polaroc.measures.functions import auprec
 from polaroc.measures.table import tidy_schema
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import Columns
@@ -26,7 +24,6 @@ from polaroc.priors.in_use import check_level, is_estimate
 from polaroc.typing import Interpolation, Prior, Priors, Table
 
 
-@described_as(auprec)
 @frame_of_cases
 def evaluate(
     table: Table | Cases[Any],
@@ -56,6 +53,11 @@ def evaluate(
     over
         A range (lo, hi) of priors. Or a belief about the prior. Without it there
         are no measures over a range; under a belief there is IAUPREC only.
+    interpolation
+        Between two points of the ROC: ``"exact"``, straight in ROC space and so
+        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
+        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
+        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
     intervals
         Whether to give confidence intervals for the sampling error of the test set, for a fitted
         model. With a `cluster`, cases of one cluster are not taken for independent. With a `weight`

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import engine_for
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.held import HeldRows
 from polaroc.curves.keys import key_counts, merged_counts, totals_of_counts

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import effective_column
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, KEY_NUMBER, PLACE
 from polaroc.curves.cell_arrays import CellArrays, KeyCounts, RankedCells, ScoredCells
 from polaroc.curves.held import TOTALS, HeldRows, to_curve_table

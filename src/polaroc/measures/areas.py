@@ -5,11 +5,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
 
+import numpy as np
+
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
 from polaroc.base.columns import EFFECTIVE
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import segments_in

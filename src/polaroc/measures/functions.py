@@ -9,7 +9,6 @@ from typing import Literal
 import polars as pl
 
 from polaroc.base.columns import EFFECTIVE, curve_keys
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls, hulls_of
@@ -37,6 +36,8 @@ def auc(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
     fpr, tpr
         A range (lo, hi) with 0 ≤ lo < hi ≤ 1 of one of the two rates: the area
         ∫ t df below the curve over that range of false positive rates, or
@@ -54,6 +55,13 @@ def auc(
         negatives, or where a standardised area is below the diagonal;
         `positives`, `negatives`; `note` String, null, why the estimate is null,
         or that scores seem to be reversed.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Examples
     --------
@@ -77,6 +85,11 @@ def auprec(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+        Where the own prior of a key is, up to rounding, another one of them, it counts once.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
         a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
@@ -99,6 +112,13 @@ def auprec(
         `note` String, null, why the estimate is null, or by how much too few
         negatives bias it (λ/N above 0.02; of a curve of weights N is `effective_negatives`).
 
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -113,7 +133,6 @@ def auprec(
     return without_repeats(measured, measures)
 
 
-@described_as(auprec)
 @takes_curve
 def iauprec(
     curve: pl.LazyFrame,
@@ -129,9 +148,20 @@ def iauprec(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
     over
         Priors (lo, hi) with 0 < lo < hi < 1, or a belief: `uniform`, `beta`,
         `points`.
+    interpolation
+        Between two points of the ROC: ``"exact"``, straight in ROC space and so
+        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
+        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
+        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
+    start
+        Precision at recall 0: the ``"limit"`` along the first segment,
+        ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
+        out. The first three differ under linear interpolation only.
     measure
         Whether a range is flat in the ``"prior"`` or in the ``"skew"``.
 
@@ -140,6 +170,13 @@ def iauprec(
     Frame of the kind given
         Tidy measures, one row per key, as in `auprec`; `measure` is "iauprec",
         `prior` is null. The quadrature error is below 1e-9.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Examples
     --------

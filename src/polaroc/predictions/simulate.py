@@ -7,10 +7,10 @@ from math import sqrt
 from string import ascii_uppercase
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_share, check_whole, is_number, one_or_several, refuse_unused
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.statistics import normal_scores
 from polaroc.errors import InvalidArgument, InvalidPredictions, example, quoted

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from math import asinh, ceil, exp, fsum, log, log1p, pi, sqrt
 from typing import Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import is_number, pair_of, shortened
-from polaroc.base.lazy import np
 from polaroc.base.statistics import NORMAL, legendre, normal, quadrature
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat

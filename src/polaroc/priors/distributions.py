@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import log, log1p
 from typing import Literal, TypeAlias
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array
 
 # Share of a distribution that is left out at either end.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import (
@@ -15,7 +16,6 @@ from polaroc.base.columns import (
     with_key_types,
 )
 from polaroc.base.joins import attach
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal
 from polaroc.errors import InvalidArgument, InvalidTable, quoted

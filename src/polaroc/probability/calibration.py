@@ -8,12 +8,12 @@ from functools import cached_property, partial
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import refuse_clash, with_level
 from polaroc.base.joins import attach
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT, private
 from polaroc.base.rounding import p_in_words, with_limits
 from polaroc.base.statistics import equal_units

@@ -19,9 +19,7 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.base.columns import as_lazy, refuse_nested
-from polaroc.base.docstrings import described_as
 from polaroc.comparison.choice_measures import needs_predictions
-from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared, compared_cases, ranked_rows
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument
@@ -41,7 +39,6 @@ from polaroc.typing import Prior, Table
 TITLE = "Which model, how sure, at which threshold"
 
 
-@described_as(compare)
 def report(
     table: Table | Cases[Any] | Monitor,
     *,
@@ -118,6 +115,11 @@ def report(
         Called, such as `print`, first with the answer, a sentence per line, then with
         each sentence on what the numbers rest on and the tests assume, or why none was
         made; all are on the page too, which is written after it, and not where it raises.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
     **columns
         What the columns mean, as in `cases`.
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.rounding import threshold_text
 from polaroc.base.statistics import binomial_band
 from polaroc.comparison.compared import of_keys

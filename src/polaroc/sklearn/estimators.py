@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import type_name
-from polaroc.base.lazy import np
 from polaroc.base.text import is_missing_text
 from polaroc.errors import InvalidArgument, InvalidPredictions, MissingExtra, check_choice, quoted
 from polaroc.predictions.row_checks import NEGATIVE_WORDS, POSITIVE_WORDS

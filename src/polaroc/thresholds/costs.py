@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_share, refuse_unused, shares, unless
 from polaroc.base.columns import HAS_BOTH, curve_keys, refuse_clash, with_level, within
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
-from polaroc.curves.whole import OF_CURVES, takes_curve
+from polaroc.curves.whole import takes_curve
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
@@ -47,6 +46,8 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
     probability_cost
         Values from 0 to 1, or how many of them, evenly spaced, at least 2.
 
@@ -57,6 +58,13 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         from 0 to 0.5; `threshold` (null for calling nothing positive), `tpr` and
         `fpr` of the point that reaches it; all Float64. Keys without positives,
         without negatives or with rows that cannot be ranked have no rows.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----
@@ -86,7 +94,6 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     )
 
 
-@described_as(OF_CURVES)
 @frame_of_cases
 def decision_curve(
     curve: Table | Cases[Any],
@@ -114,6 +121,9 @@ def decision_curve(
     thresholds
         Threshold probabilities p with 0 ≤ p < 1, or how many of them, evenly
         spaced from 0.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+        Where the own prior of a key is, up to rounding, another one of them, it counts once.
     score_prior
         The prior at which scores are right as they stand: a prior in (0, 1);
         ``"observed"``, each key's own; or None, every prior asked for, which leaves
@@ -136,6 +146,13 @@ def decision_curve(
         then its rates and net benefit are null. With intervals also `lower`, `upper` and `level`
         Float64; `note` says where there are none, as of few clusters. Keys without positives,
         without negatives or with rows that cannot be ranked have no rows.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----

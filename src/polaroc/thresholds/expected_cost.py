@@ -5,6 +5,7 @@ from functools import cache
 from math import ceil
 from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import (
@@ -26,7 +27,6 @@ from polaroc.base.columns import (
     with_level,
 )
 from polaroc.base.joins import attach
-from polaroc.base.lazy import np
 from polaroc.base.statistics import quadrature
 from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of

@@ -19,13 +19,11 @@ from polaroc.base.columns import (
     curve_keys,
     with_level,
 )
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import with_rates
-from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import InvalidArgument, check_choice, example, quoted
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
@@ -64,7 +62,6 @@ POINTS = (
 )  # fmt: skip
 
 
-@described_as(OF_CURVES)
 @frame_of_cases
 def operating_points(
     curve: Table | Cases[Any],

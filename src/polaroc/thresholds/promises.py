@@ -36,10 +36,10 @@ from functools import lru_cache
 from math import ceil, floor, inf
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS, within
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import least_factor

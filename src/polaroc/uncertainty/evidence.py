@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import erfc, inf, isinf, sqrt
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING, normal
 from polaroc.typing import Array
 

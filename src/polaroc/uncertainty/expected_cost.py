@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_share, refuse_unused, unless
@@ -17,12 +18,9 @@ from polaroc.base.columns import (
     parts_by_key,
     with_level,
 )
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import as_key
-from polaroc.base.lazy import np
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import cases_or_curve, curves_of, in_order, like
-from polaroc.curves.whole import OF_CURVES
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
@@ -51,7 +49,6 @@ OF_CURVE = "limits take the cases of the curve as independent"
 NOT_COUNTS = "weights are not counts of cases: no interval"
 
 
-@described_as(OF_CURVES)
 @frame_of_cases
 def expected_cost(
     curve: Table | Cases[Any],
@@ -107,6 +104,13 @@ def expected_cost(
         `prior_upper` and `level`, as in `operating_points`. With intervals also, all Float64,
         `cost_fixed_lower`, `cost_fixed_upper`, `cost_following_…`, `cost_informed_…` and `level`;
         `note` says where there are none.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import parts_by_key
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units

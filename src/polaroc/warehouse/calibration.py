@@ -10,7 +10,6 @@ import polars as pl
 
 from polaroc.base.columns import check_shared_keys, within
 from polaroc.base.columns import curve_keys as local_curve_keys
-from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.columns import Columns
@@ -27,11 +26,10 @@ from polaroc.probability.probabilities import (
     hull_blocks,
     refuse_added,
 )
-from polaroc.probability.probabilities import probabilities as local_probabilities
 from polaroc.typing import IbisTable, Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, is_among, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along
-from polaroc.warehouse.curves import TABLES, curve_keys, fetch_hull_candidates
+from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates
 from polaroc.warehouse.predictions import names_and_keys
 from polaroc.warehouse.whole import check_whole
 
@@ -44,7 +42,6 @@ MOMENTS = tuple(private(f"moment_{power}") for power in range(3))
 TOLERANCE = 1e-9
 
 
-@described_as(TABLES, local_probabilities)
 def probabilities(
     table: IbisTable,
     curve: IbisTable | Table,
@@ -64,11 +61,25 @@ def probabilities(
         Cases that the curve was not made of: an ibis table.
     curve
         The result of `warehouse.curve`, or of `polaroc.curve`, on a tuning table.
+    priors
+        Priors in (0, 1), or ``"observed"`` for that of the tuning table; one, several,
+        or a prior grid.
     same_table
         Whether the very table that the curve was made of is meant. If not, `note` says
         where a key has as many cases as its curve, with the same mean and spread.
     **columns
         What the columns mean, as in `polaroc.cases`.
+
+    Returns
+    -------
+    Table
+        The columns of the function of the same name in `polaroc`, its rows in no order.
+        Nothing is computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As the function of the same name in `polaroc` does for a lazy frame.
 
     Notes
     -----

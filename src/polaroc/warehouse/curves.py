@@ -7,9 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.columns import CURVE, GRID, RESERVED
-from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PRIVATE, ROWS
-from polaroc.curves.hull import hull as local_hull
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
@@ -35,27 +33,8 @@ REACHES = (1, 4, 16, 64)
 # Margin by which a point must be below a chord, larger than rounding errors.
 CHORD_MARGIN = 1 - 1e-9
 BELOW = PRIVATE + "below"
-# What functions of the warehouse take and give.
-TABLES = """
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-
-    Returns
-    -------
-    Table
-        The columns of the function of the same name in `polaroc`, its rows in no order.
-        Nothing is computed until the table is executed.
-
-    Raises
-    ------
-    InvalidPredictions, InvalidArgument, InvalidTable
-        As the function of the same name in `polaroc` does for a lazy frame.
-"""
 
 
-@described_as(TABLES)
 def curve(
     table: IbisTable,
     *,
@@ -79,6 +58,17 @@ def curve(
         must find the same rows both times. Results do not depend on `ranges`.
     **columns
         What the columns mean, as in `polaroc.cases`.
+
+    Returns
+    -------
+    Table
+        The columns of the function of the same name in `polaroc`, its rows in no order.
+        Nothing is computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As the function of the same name in `polaroc` does for a lazy frame.
 
     Examples
     --------
@@ -136,16 +126,25 @@ def curve_keys(curve: IbisTable) -> list[str]:
     return [name for name in curve.columns if name not in RESERVED]
 
 
-@described_as(TABLES, local_hull)
 def hull(curve: IbisTable) -> IbisTable:
     """The upper convex hull of each ROC curve, as `polaroc.hull`.
 
     This call fetches the points that may be vertices, and no others.
 
+    Parameters
+    ----------
+    curve
+        The result of `warehouse.curve`.
+
     Returns
     -------
     Table
         The columns of `polaroc.hull`, as a table in memory.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As the function of the same name in `polaroc` does for a lazy frame.
 
     Examples
     --------

@@ -9,7 +9,6 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import EFFECTIVE
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument, NotSupported
@@ -36,7 +35,7 @@ from polaroc.warehouse.cells import (
 )
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.curves import TABLES, curve, fetch_hulls, in_memory, to_curve_table
+from polaroc.warehouse.curves import fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import Predictions, read
@@ -46,7 +45,6 @@ from polaroc.warehouse.whole import TOTALS
 MAX_CELLS = 20_000_000
 
 
-@described_as(TABLES, curve)
 def evaluate(
     table: IbisTable,
     *,

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import RESERVED
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     LEAST_NEG,
     LEAST_POS,

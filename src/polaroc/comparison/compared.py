@@ -6,15 +6,16 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio
+from polaroc.base.checks import check_ratio, refuse_unused, unless
 from polaroc.base.columns import collect_like
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
 from polaroc.comparison.copied_folds import without_copies
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
-from polaroc.predictions.cases import Cases, cases_or_measures
+from polaroc.predictions.cases import Cases, cases_or_measures, check_folds
 from polaroc.predictions.row_checks import check_clusters, left_out
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Frame, Prior
 from polaroc.uncertainty.scored_cases import (
     common_cases_of,
@@ -105,6 +106,9 @@ def compared_cases(
     if test_train_ratio is not None:
         check_ratio(test_train_ratio)
     found = cases_or_measures(table, columns)
+    if found.truth is None:
+        given = unless(OBSERVED, score_prior)
+        refuse_unused("for predictions", "the table holds measures", score_prior=given)
     if found.by:
         raise NotSupported(
             f"models are compared on all rows, not by {quoted(found.by)}.",
@@ -123,6 +127,7 @@ def compared(cases: Cases[Any]) -> Compared:
     if cases.truth is None:
         folds = cases.fold
         measures = cases.collect()
+        check_folds(measures, measures.rows)
         _refuse_many(measures, model)
         measures, copies = without_copies(measures, model, folds)
         return Compared(measures, model, folds, tuple(copies))

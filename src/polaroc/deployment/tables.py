@@ -24,7 +24,7 @@ from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.deployment.calendar import cut, dates_of, no_time
 from polaroc.deployment.limits import Reference, Threshold
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, NotSupported, quoted
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -52,7 +52,7 @@ def errors_named(table: str) -> Iterator[None]:
     """Name the table in errors."""
     try:
         yield
-    except (InvalidPredictions, InvalidArgument) as error:
+    except (InvalidPredictions, InvalidArgument, NotSupported) as error:
         raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import combinations
 from typing import (
@@ -431,7 +432,7 @@ def _declared(
     if "truth" in raw and positive is not None and isinstance(table, pl.LazyFrame):
         # A plan is read once: what was read tells which labels there are.
         chosen.append(pl.col(raw["truth"]).alias(LABEL))
-    if len(scores) > 1:
+    if is_wide(columns):
         rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
     else:
         rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
@@ -460,7 +461,7 @@ def _declared(
     own: dict[str, Any] = {role: role for role in ROLES if role in kinds and role != "fold"}
     return Cases(
         rows, **own, fold=("fold",) if "fold" in names else (),
-        by=tuple(by), nulls=nulls, source=table, columns=columns,
+        by=tuple(by), nulls=nulls, source=table, columns=deepcopy({**columns}),
         names=names | ({"by": by} if by else {}),
         score_type=kinds["score"] if scores else pl.Float64(),
         errors=tuple(dict.fromkeys(code for code, _ in problems)),
@@ -486,11 +487,9 @@ def named_columns(
                 raise InvalidArgument("score has no column.", hint="name one, or one per model.")
             if found:
                 names[role] = found
-    wide = len(names.get("score", ())) > 1
     taken = {name for own in names.values() for name in own}
     for role in BY_DEFAULT:
-        is_free = role not in columns and role not in taken and not (wide and role == "model")
-        if is_free and role in schema:
+        if role not in columns and role not in taken and role in schema:
             names[role] = [role]
     check_columns(schema, [*keep, *(name for own in names.values() for name in own)])
     if "weight" in names and "count" in names:
@@ -511,10 +510,10 @@ def named_columns(
                 f"the column {shared[0]!r} is {one} and {other}, which are different things.",
                 hint=f"name another column, or none: {other}=None.",
             )
-    if wide and "model" in names:
+    if is_wide(columns) and "model" in names:
         raise InvalidArgument(
             f"score has one column per model, and model is {names['model'][0]!r}, too.",
-            hint="leave model out, or give one column of scores.",
+            hint="model=None, or give one column of scores.",
         )
     reserved = CANONICAL | RESERVED | OF_THRESHOLDS
     for name in (*names.get("by", ()), *(name for name in keep if not name.startswith(PRIVATE))):
@@ -533,6 +532,11 @@ def named_columns(
                 hint="make them one type first, for example with .astype(str) in pandas.",
             )
     return names
+
+
+def is_wide(columns: Mapping[str, Any]) -> bool:
+    """Whether the scores are a list of columns, each of a model."""
+    return columns.get("score") is not None and not isinstance(columns["score"], str)
 
 
 def check_columns(present: Collection[str], wanted: Sequence[str]) -> None:
@@ -634,7 +638,7 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
             details[NULL_TRUTH] = f" (texts of missing values in {column}: {first_labels(texts)})"
         if UNKNOWN_LABEL in kinds:
             details[UNKNOWN_LABEL] = f" ({column} has the labels {first_labels(known)})"
-            if known.dtype.is_float() and len(known) > MAX_CLASSES:
+            if known.dtype.is_float() and len(known) > MAX_CLASSES and cases.score is not None:
                 if cases.rows.lazy().select(pl.col("score").n_unique()).collect().item() <= 2:
                     hints.append("are truth and score swapped?")
             elif 2 < len(known) <= MAX_CLASSES:
@@ -672,8 +676,8 @@ def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
     values = rows["fold"].drop_nulls().unique().cast(pl.String).sort().to_list()
     if len(values) > 1 and any(PART.fullmatch(value.strip()) for value in values):
         warn(
-            f"The column {cases.names['fold'][0]!r} has the values {quoted(values, 5)}, which are "
-            "parts of data, not folds, as it seems: if so, keep the rows of one part."
+            f"The column {cases.names.get('fold', ['fold'])[0]!r} has the values "
+            f"{quoted(values, 5)}, which are parts of data, not folds, as it seems: if so, keep the rows of one part."
         )
 
 
@@ -682,21 +686,24 @@ def _refuse_words(rows: pl.LazyFrame, score: str) -> None:
     text = pl.col("score")
     number = text.cast(pl.Float64, strict=False)
     too_large = number.is_infinite() & ~text.str.contains("(?i)inf")
-    is_none = text.is_not_null() & (number.is_null() | too_large) & ~is_missing_text(text)
-    found = rows.select(text.filter(is_none).first(), row=pl.arg_where(is_none).first(), n=pl.len())
-    word, row, n = found.collect().row(0)
-    if not n:
-        raise InvalidPredictions(
-            f"there are no rows, and {score} is String.",
-            hint="an empty table needs a column of numbers, too.",
-        )
-    if word is None:
+    is_none = text.is_not_null() & (number.is_null() | too_large)
+    row = private("row")
+    is_in_commas = text.str.replace(",", ".").cast(pl.Float64, strict=False).is_not_null()
+    # A text of a missing value is likely not what is wrong, nor numbers if all have commas.
+    wrong = rows.with_row_index(row).filter(is_none).sort(is_missing_text(text), is_in_commas, row)
+    first = wrong.select("score", row, is_in_commas.alias("is_in_commas")).head(1).collect()
+    if first.is_empty():
+        if rows.head(1).collect().is_empty():
+            raise InvalidPredictions(
+                f"there are no rows, and {score} is String.",
+                hint="an empty table needs a column of numbers, too.",
+            )
         return
-    comma = word.replace(",", ".", 1).replace(".", "", 1).lstrip("-").isdecimal()
+    word, at, in_commas = first.row(0)
     raise InvalidPredictions(
         f"{score} is String, allowed are numbers up to 1.8e308; {quoted([word])} in row "
-        f"{row + 1:,} is none.",
-        hint=DECIMAL_COMMA if comma and "," in word else WRITE_NUMBERS,
+        f"{at + 1:,} is none.",
+        hint=DECIMAL_COMMA if "," in word and in_commas else WRITE_NUMBERS,
     )
 
 

@@ -11,9 +11,9 @@ import polars as pl
 from polaroc.base.columns import column_name, column_names, refuse_clash
 from polaroc.base.private_columns import LABEL, VALUE
 from polaroc.base.tables import as_polars
-from polaroc.errors import InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, as_cases, check_columns
-from polaroc.predictions.columns import Columns
+from polaroc.errors import InvalidArgument, NotSupported, quoted
+from polaroc.predictions.cases import Cases, as_cases, check_columns, named_columns
+from polaroc.predictions.columns import NEEDED, Columns
 from polaroc.typing import Label, Table
 
 ADDED = ("class", "truth", "score")
@@ -52,9 +52,13 @@ def one_vs_rest(
     Raises
     ------
     InvalidArgument
-        Where columns are missing, there are fewer than two classes, a column has the name of
-        one that is made here, or a name is no class while a label has no column (of
-        a lazy frame when it is collected).
+        Where columns are missing, there are fewer than two classes, a role has a column with
+        the name of one that is made here, or a name is no class while a label has no column.
+    NotSupported
+        For a score or a positive label.
+    InvalidPredictions
+        Of a table in memory for classes that are null or have no scores: ``nulls="drop"`` leaves
+        such rows out.
 
     Examples
     --------
@@ -71,25 +75,28 @@ def one_vs_rest(
     source: Any = table
     if isinstance(table, Cases):
         source, given = table.source, {**table.columns, **columns}
+    for role in ("score", "positive"):
+        if given.get(role) is not None:
+            raise NotSupported(
+                f"one_vs_rest does not support {role}.",
+                hint="leave it out: each class has its column of scores, and is once positive.",
+            )
     frame = as_polars(source)
     named = column_names([*scores.values()] if isinstance(scores, Mapping) else scores, "scores")
     by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
+    label = column_name(given.get("truth", "truth"), "truth")
+    schema = frame.lazy().collect_schema()
+    check_columns(schema, [label, *named])
     if len(by_class) < 2:
         raise InvalidArgument(
             f"scores is {scores!r}, needed are two classes or more.",
             hint="give one column per class.",
         )
-    label = column_name(given.get("truth", "truth"), "truth")
-    schema = frame.lazy().collect_schema()
-    check_columns(schema, [label, *named])
-    if (
-        "case" not in given
-        and "case" not in schema
-        and not (given.get("model") or "model" in schema)
-    ):
+    roles = named_columns(given, schema)
+    refuse_clash([name for role in roles if role not in NEEDED for name in roles[role]], ADDED)
+    if "case" not in {*given, *roles} and "model" not in roles:
         frame = frame.with_row_index("case")
-    others = [name for name in frame.collect_schema() if name not in (label, *named)]
-    refuse_clash(others, ADDED)
+    others = [name for name in frame.collect_schema() if name not in (label, *named, *ADDED)]
     labels = frame.lazy().select(pl.col(label).unique()).collect().to_series()
     classes = _classes(by_class, labels, may_strip=not isinstance(scores, Mapping))
     own, has_score = pl.col(LABEL), pl.col(LABEL).is_in(classes.implode())

@@ -19,7 +19,7 @@ from polaroc.base.private_columns import (
 )
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice, quoted
-from polaroc.predictions.cases import named_columns, require
+from polaroc.predictions.cases import is_wide, named_columns, require
 from polaroc.predictions.columns import NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,
@@ -93,7 +93,7 @@ def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
         kept[WEIGHT], weight_errors = _weight(table, role, names[role][0])
         errors = [*errors, *weight_errors]
     weights = role is not None, role == "weight"
-    if len(scores) == 1:
+    if not is_wide(columns):
         rows, possible = _rows(table, scores[0], kept, errors)
         return Predictions(rows, keys, *weights, nulls, possible)
     of_models = [

@@ -677,7 +677,8 @@ def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
     if len(values) > 1 and any(PART.fullmatch(value.strip()) for value in values):
         warn(
             f"The column {cases.names.get('fold', ['fold'])[0]!r} has the values "
-            f"{quoted(values, 5)}, which are parts of data, not folds, as it seems: if so, keep the rows of one part."
+            f"{quoted(values, 5)}, which are parts of data, not folds, as it seems: if so, keep "
+            "the rows of one part."
         )
 
 

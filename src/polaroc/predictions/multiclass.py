@@ -100,9 +100,11 @@ def one_vs_rest(
     labels = frame.lazy().select(pl.col(label).unique()).collect().to_series()
     classes = _classes(by_class, labels, may_strip=not isinstance(scores, Mapping))
     own, has_score = pl.col(LABEL), pl.col(LABEL).is_in(classes.implode())
+    # Names may be patterns to Polars, such as "*".
+    beside = pl.selectors.by_name(*others)
     rows = (
-        frame.rename({label: LABEL})
-        .unpivot(named, index=[*others, LABEL], variable_name=VALUE, value_name="score")
+        frame.select(beside, pl.col(label).alias(LABEL), *named)
+        .unpivot(named, index=pl.selectors.exclude(named), variable_name=VALUE, value_name="score")
         .with_columns(pl.col(VALUE).replace_strict(named, classes).alias("class"))
         .with_columns(pl.when(has_score).then(own == pl.col("class")).alias("truth"))
         .drop(LABEL, VALUE)

@@ -14,7 +14,6 @@ from polaroc.measures.scoring import CASE_LOSSES
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Prior, Priors
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, Evidence
@@ -51,7 +50,7 @@ def fitted(
 ) -> Fitted:
     """The evidence of cases on one measure; `measured` where it and the AUC are known."""
     measure = single_measure(name, prior, over, cases.score_prior)
-    read = read_cases(cases, DROP_ROWS)
+    read = read_cases(cases)
     if measured is None:
         measured = evaluate(
             cases, measures=sorted({name, "auc"}), priors=prior, over=over,

@@ -1,7 +1,6 @@
 """Read score, truth and weight of each row, and code its errors."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -45,7 +44,6 @@ UNRANKED = (
     "one, or rows left out)"
 )
 DROP_ROWS = "drop such rows with nulls='drop', or correct them before."
-CORRECT_ROWS = "drop such rows before, or correct them."
 LABEL_HINT = "name the positive label(s), positive=...; without it allowed are 0/1 and false/true."
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: LABEL_HINT,
@@ -81,17 +79,6 @@ def check_clusters(missing: int) -> None:
             f"{missing} cases have no cluster.",
             hint="drop them, or give each a cluster of its own.",
         )
-
-
-@contextmanager
-def without_nulls(hint: str = CORRECT_ROWS) -> Iterator[None]:
-    """Missing values are refused in the block with a hint of a function that cannot drop them."""
-    try:
-        yield
-    except InvalidPredictions as error:
-        raise InvalidPredictions(
-            error.found, hint=hint if error.hint == DROP_ROWS else error.hint
-        ) from None
 
 
 def error_count_column(kind: int) -> str:

@@ -20,7 +20,6 @@ from polaroc.predictions.row_checks import (
     NULL_SCORE,
     SCORE,
     check_clusters,
-    without_nulls,
 )
 from polaroc.predictions.table import each_case, read
 from polaroc.typing import Array
@@ -30,7 +29,6 @@ FEW = 3
 # Cases of a model up to which counts are written out as rows.
 MAX_CASES = 100_000_000
 TWO_SCORES = ["p_logreg", "p_forest"]
-WHOLE_CASES = "drop such cases of all models before, or correct them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +115,7 @@ class ComparedCases:
     case: str | None
 
 
-def read_cases(
-    cases: Cases[Any], hint: str = WHOLE_CASES, *, unpaired: bool = False
-) -> ComparedCases:
+def read_cases(cases: Cases[Any], *, unpaired: bool = False) -> ComparedCases:
     """Cases of one test set, read once; raise where models did not score the same ones.
 
     In a wide table each row is a case where no column tells them apart. Models that are `unpaired`
@@ -134,9 +130,7 @@ def read_cases(
     also = [] if case is None else [case]
     # A fold has one value here.
     cases = replace(cases, fold=())
-    # Rows cannot be dropped one by one: a case is compared as scored by all models.
-    with without_nulls(hint):
-        predictions = read(cases, also=also, collected=True, clustered=cases.cluster is not None)
+    predictions = read(cases, also=also, collected=True, clustered=cases.cluster is not None)
     rows = predictions.valid_rows.collect()
     if predictions.weighted:
         rows = rows.filter(pl.col(WEIGHT) > 0)

@@ -123,8 +123,9 @@ def test_importing_all_names_imports_nothing_heavy():
 
 @pytest.mark.parametrize(
     "kind",
-    ["InvalidArgument", "InvalidPredictions", "InvalidTable", "MissingExtra", "OutputRefused"],
-)
+    ["InvalidArgument", "InvalidPredictions", "InvalidTable", "MissingExtra", "NotSupported",
+     "OutputRefused"],
+)  # fmt: skip
 def test_errors_are_value_errors_with_a_hint(kind):
     error = getattr(pr.errors, kind)("found this.", hint="do that.")
     assert isinstance(error, pr.errors.PolarocError)

@@ -40,6 +40,37 @@ def test_keywords_beside_cases_override_their_roles(name):
     assert not expected.equals(call(cases))
 
 
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "probabilities"])
+def test_results_do_not_depend_on_the_names_of_columns(name):
+    roles, call = CALLS[name]
+    renamed = {"model": "clf", "fold": "cv", "case": "id"}
+    same(call(TABLE.rename(renamed), **renamed | roles), call(TABLE, **roles))
+
+
+def test_cases_of_a_table_in_memory_are_checked_and_those_of_a_plan_when_it_is_collected():
+    table = NAMED.with_columns(score=pl.when(pl.col("case") > 2).then("score"))
+    words = r"6 null scores in \d key\(s\): model='A', fold=1; "
+    with pytest.raises(InvalidPredictions, match=words):
+        pr.cases(table)
+    plan = pr.cases(table.lazy())
+    assert isinstance(plan.rows, pl.LazyFrame)
+    with pytest.raises(InvalidPredictions, match=words):
+        pr.compare(plan, "auc", test_train_ratio=1)
+    assert pr.cases(plan, nulls="drop").collect().rows["score"].null_count() == 6
+
+
+def test_several_folds_that_look_alike_stay_apart():
+    parts = [("1", "1.1"), ("1.1", "1"), ("1.", "1"), ("1", ".1"), ("\\", ".1"), ("\\.", "1"),
+             (None, "1"), ("", "1")]  # fmt: skip
+    repeat, fold = zip(*parts, strict=True)
+    table = pl.DataFrame({"repeat": repeat, "fold": fold, "score": 0.5}, strict=False)
+    table = table.join(pl.DataFrame({"truth": [0, 1]}), how="cross")
+    for frame in (table, table.lazy()):
+        found = pr.evaluate(frame, fold=["repeat", "fold"], measures="auc").lazy().collect()
+        assert found.columns[:2] == ["fold", "measure"]
+        assert found["positives"].to_list() == [1] * len(parts)
+
+
 # --- the same in every function -----------------------------------------------------------------
 
 scored = pytest.mark.parametrize(
@@ -253,3 +284,10 @@ def test_of_a_wide_table_the_model_is_a_key_and_each_row_a_case():
     )
     with pytest.raises(InvalidArgument, match="model"):
         pr.evaluate(WIDE.with_columns(model=1), **LABELS, score=["A", "B"])
+    cases = pr.cases(WIDE.drop("case"), **LABELS, score=["A", "B"], fold=None)
+    assert {*cases.rows.columns} == {"model", "case", "truth", "score"}
+    assert cases.rows.filter(model="B")["case"].to_list() == [*range(WIDE.height)]
+    # Each of a list of columns is a model, also if there is one.
+    one = pr.evaluate(cases, score=["B"], measures="auc")
+    same(one, pr.evaluate(cases, measures="auc").filter(model="B"))
+    same(pr.evaluate(cases, score="B", measures="auc"), one.drop("model"))

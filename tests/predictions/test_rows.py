@@ -102,6 +102,7 @@ def test_missing_values_are_dropped_if_asked_and_noted(table, rows, words, lazy)
     found = pr.evaluate(frame, **ROLES, nulls="drop").lazy().collect()
     notes = found.filter(k="b")["note"]
     assert all("dropped" in note and words in note for note in notes)
+    assert not found.filter(k="a")["note"].str.contains("dropped").any()
     kept = pr.evaluate(SOUND.filter(~pl.int_range(8).is_in(rows)), **ROLES)
     assert_same_numbers(found.drop("note"), kept.drop("note"))
 

@@ -121,10 +121,7 @@ def test_commands_of_two_days_in_use_run(tmp_path, monkeypatch):
     run_commands(
         IN_USE,
         # The year is long to watch, and made in the first block.
-        made_by=lambda blocks: [
-            blocks[0],
-            *(b for b in blocks if "write_parquet" in b),
-        ],
+        made_by=lambda blocks: [blocks[0], *(b for b in blocks if "write_parquet" in b)],
     )
     assert pl.read_csv("watched.csv")["day"].unique().sort().to_list() == [1, 2]
 

@@ -82,12 +82,7 @@ def test_one_lazy_pipe_leads_from_predictions_to_anova_and_a_chart(capsys, monke
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "accuracy_and_precision_by_skew",
-        "curves_at_three_priors",
-        "twenty_scores",
-    ],
+    "name", ["accuracy_and_precision_by_skew", "curves_at_three_priors", "twenty_scores"]
 )
 def test_a_query_takes_a_file(name, tmp_path, capsys, monkeypatch):
     file = tmp_path / "predictions.parquet"

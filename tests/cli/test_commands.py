@@ -191,7 +191,7 @@ def test_compare(tmp_path, name, options, arguments):
         (RANGE, OVER),
         ([*RANGE, "--measure", "log_loss"], {**OVER, "measure": "log_loss"}),
         ([*RANGE, "--cost-fn", 10, "--cost-fp", 2], {**OVER, "cost_fn": 10, "cost_fp": 2}),
-    ],
+    ]
 )
 def test_choose(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
@@ -216,7 +216,7 @@ def test_choose_with_thresholds(tmp_path, name):
 
 
 @on_tables(
-    [(RANGE, OVER), (["--measure", "auc", "--margin", 0.05], {"measure": "auc", "margin": 0.05})],
+    [(RANGE, OVER), (["--measure", "auc", "--margin", 0.05], {"measure": "auc", "margin": 0.05})]
 )
 def test_gate(tmp_path, name, options, arguments):
     table, roles = TABLES[name]

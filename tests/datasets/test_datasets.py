@@ -68,10 +68,7 @@ def test_twenty_scores_roc_auc_is_exact():
 
 @pytest.mark.parametrize(
     ("name", "features", "classes"),
-    [
-        ("sonar", 60, {"mine": 111, "rock": 97}),
-        ("ionosphere", 34, {"good": 225, "bad": 126}),
-    ],
+    [("sonar", 60, {"mine": 111, "rock": 97}), ("ionosphere", 34, {"good": 225, "bad": 126})],
 )
 def test_uci_tables_have_the_sizes_that_uci_states(name, features, classes):
     table = getattr(pr.datasets, name)()

@@ -465,17 +465,9 @@ def test_scores_of_alarms_alone_have_an_estimate_without_an_interval(method, cho
     assert "more than the prior has shifted" in found["note"]
 
 
-def test_several_columns_of_folds_and_models_that_are_none_hold_for_both_tables():
-    rng = np.random.default_rng(2)
-    truth = rng.random(1600) < 0.3
-    table = pl.DataFrame({
-        "repeat": np.repeat([1, 2], 800), "fold": np.arange(1600) % 2 + 1, "model": "A",
-        "truth": truth, "score": rng.normal(size=1600) + truth,
-    })  # fmt: skip
-    asked = NAMES | {"fold": ["repeat", "fold"], "model": None, "method": "confusion"}
-    found = pr.estimate_prior(table, table.drop("truth"), **asked)
-    assert found["fold"].to_list() == ["1.1", "1.2", "2.1", "2.2"]
-    assert "model" not in found.columns
-    own = table.filter(repeat=2, fold=1).select("truth", "score")
-    alone = pr.estimate_prior(own, own.drop("truth"), **NAMES, method="confusion")
-    assert found.filter(fold="2.1").select(alone.columns).row(0) == alone.row(0)
+def test_folds_of_several_columns_are_those_of_both_tables():
+    parts = [cases(i, 400, 0.3).with_columns(repeat=i // 2, fold=i % 2) for i in range(4)]
+    table = pl.concat(parts)
+    asked = {"fold": ["repeat", "fold"], "method": "confusion"}
+    found = pr.estimate_prior(table, table.drop("truth"), **NAMES, **asked)
+    assert found["fold"].to_list() == ["0.0", "0.1", "1.0", "1.1"]

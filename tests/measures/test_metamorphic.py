@@ -71,24 +71,6 @@ def test_labels_swapped_and_scores_negated(tables):
         same(theirs.select("table", "estimate"), ours.select("table", "estimate"))
 
 
-@pytest.mark.parametrize(
-    "relabelled",
-    [
-        pl.format("model {}", pl.col("table").reverse()),
-        pl.col("table").cast(pl.String).cast(pl.Categorical),
-        (pl.col("table") * 3.5 - 100),
-        pl.date(2020, 1, 1) + pl.duration(days="table"),
-    ],
-    ids=["text", "categorical", "float", "date"],
-)
-def test_keys_with_other_names(tables, interpolation, relabelled):
-    names = tables.select("table", key=relabelled.over("table").first().over("table"))
-    tables = tables.with_columns(names["key"])
-    own = measured(tables, interpolation)
-    other = measured(tables, interpolation, by="key").join(names.unique(), on="key", how="left")
-    same(other.select(own.columns).sort("table", maintain_order=True), own)
-
-
 def test_two_keys_and_one(tables):
     split = tables.with_columns(a=pl.col("table") // 7, b=pl.col("table") % 7)
     two = measured(split, by=["a", "b"])

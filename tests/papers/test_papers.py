@@ -177,8 +177,7 @@ def test_satellite_models_depend_on_the_seed():
 
 
 @pytest.mark.parametrize(
-    ("name", "mean", "variance"),
-    [("first", (1, 1), (1, 0.25)), ("second", (2, 0), (0.01, 4))],
+    ("name", "mean", "variance"), [("first", (1, 1), (1, 0.25)), ("second", (2, 0), (0.01, 4))]
 )
 def test_highleyman_classes_have_the_moments_of_the_source(name, mean, variance):
     cases = features(synthetic.highleyman(40_000, seed=3).filter(pl.col("class") == name))

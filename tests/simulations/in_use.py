@@ -37,13 +37,7 @@ from scipy.stats import norm
 
 import polaroc as pr
 from polaroc.base.statistics import binomial_band
-from polaroc.deployment.alarms import (
-    BETTER_THRESHOLD,
-    LEFT_RANGE,
-    OTHER_SHIFT,
-    Assessment,
-    Terms,
-)
+from polaroc.deployment.alarms import BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT, Assessment, Terms
 from polaroc.deployment.label_samples import Sample, why_not_random
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import WINDOWS, Looks, Reference, Threshold

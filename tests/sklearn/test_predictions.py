@@ -39,13 +39,7 @@ NAIVE = {"naive": GaussianNB()}
 
 def splits_of(table):
     """The test set of each fold, and whether the folds of each repeat share no case."""
-    folds = (
-        table.group_by(
-            "fold",
-        )
-        .agg(pl.col("case").sort())
-        .sort("fold")
-    )
+    folds = table.group_by("fold").agg(pl.col("case").sort()).sort("fold")
     assert (table.group_by("model", "repeat").agg(pl.col("case").is_unique().all())["case"]).all()
     return folds
 

@@ -39,16 +39,6 @@ def test_each_model_and_key_has_its_own():
             assert at == amounts.cheapest(own, model, prior)[0]
 
 
-def test_another_unit_changes_no_threshold():
-    table = amounts.cases(2)
-    in_cents = table.with_columns(cost=pl.col("cost") * 100)
-    found, cents = (
-        pr.operating_points(own, "cost", priors=PRIORS, **A, **WEIGHTED, **amounts.mean_costs(own))
-        for own in (table, in_cents)
-    )
-    assert found["threshold"].to_list() == cents["threshold"].to_list()
-
-
 def test_expected_cost_as_by_brute_force():
     table = amounts.cases(1)
     found = pr.expected_cost(

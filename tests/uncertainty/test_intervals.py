@@ -137,10 +137,7 @@ def test_where_there_is_no_estimate_there_is_no_interval():
     assert set(found["note"]) == {"no negatives"}
 
 
-@given(
-    tables(kinds=("none", "whole"), max_rows=14),
-    st.sampled_from(["exact", "linear", "step"]),
-)
+@given(tables(kinds=("none", "whole"), max_rows=14), st.sampled_from(["exact", "linear", "step"]))
 def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, interpolation):
     count = "weight" if "weight" in frame.columns else None
     asked = {"priors": [0.01, 0.5], "over": OVER, "interpolation": interpolation}

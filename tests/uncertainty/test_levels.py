@@ -43,11 +43,7 @@ CALLS = {
     "calibration": lambda **at: pr.calibration(ONE, **NAMES, **at).table,
     "expected_cost": lambda **at: pr.expected_cost(ONE, **NAMES, over=0.4, intervals=True, **at),
     "decision_curve": lambda **at: pr.decision_curve(
-        ONE.with_columns(pl.col("p").rank() / ONE.height),
-        [0.2],
-        **NAMES,
-        intervals=True,
-        **at,
+        ONE.with_columns(pl.col("p").rank() / ONE.height), [0.2], **NAMES, intervals=True, **at
     ),
     "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, interval="t", **at),
     "estimate_prior": estimated,

@@ -311,7 +311,6 @@ REFUSALS = [
     ("pr.operating_points(one, 'recall', target=0.5, confidence=0.9, weight='case', **of_one)",
      "weights", InvalidPredictions),
     # apply_thresholds
-    ("pr.apply_thresholds(one, points, intervals='wald', **of_one)", "intervals is 'wald'"),
     ("pr.apply_thresholds(one, points, intervals=True, level=95, **of_one)",
      "level is 95, allowed is 0 < level < 1"),
     ("pr.apply_thresholds(one, points, intervals=True, cost_fn=0, **of_one)", "cost_fn is 0"),
@@ -458,8 +457,6 @@ REFUSALS = [
     ("pr.probabilities(used, one_curve, score='score', priors=0)", "prior is 0"),
     ("pr.probabilities(used, one_curve, score='score', priors=0.1)",
      "those of the tuning table", InvalidTable),
-    ("pr.probabilities(used, one_curve, score='score', priors=0.1, same_table='yes')",
-     "same_table is 'yes'"),
     ("pr.probabilities(used, one, score='score', priors=0.1)", "has no column", InvalidTable),
     ("pr.probabilities(used, curve, score='score', priors=0.1)",
      "no role of the cases names the key", InvalidTable),

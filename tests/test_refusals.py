@@ -470,7 +470,7 @@ REFUSALS = [
     ("pr.warehouse.sql(pr.warehouse.curve(unseen, **of_one), 'oracle')", "dialect"),
     ("pr.warehouse.curve(unseen, truth='truth', score='scores')", "there is no column 'scores'"),
     ("pr.warehouse.curve(unseen, truth=pl.col('truth'), score='score')",
-     "truth is a column name (str), found polars.Expr"),
+     "truth is a column name (str), found Expr"),
     ("pr.warehouse.evaluate(unseen, intervals=True, **of_one)", "no connection"),
     ("pr.warehouse.evaluate(unseen, prior=0.1)", "no keyword argument 'prior'", TypeError),
     ("pr.warehouse.evaluate(unseen, intervals=True, cluster='truth')",

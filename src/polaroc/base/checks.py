@@ -116,25 +116,19 @@ def unless(default: object, value: object) -> object:
     return None if is_scalar and value == default else value
 
 
-def listed_values(values: object) -> list[Any] | None:
-    """The values of a list, an array, a column or a generator; None of anything else."""
+def one_or_several(values: object) -> list[Any]:
+    """The values of a list, an array, a column or a generator, and any other value alone."""
     if isinstance(values, str | bytes | Mapping | pl.DataFrame | pl.LazyFrame):
-        return None
+        return [values]
     try:
         return list(values)  # type: ignore[call-overload, no-any-return]
     except TypeError:
-        return None
-
-
-def one_or_several(values: object) -> list[Any]:
-    """The values of a list and its like, and any other value alone."""
-    listed = listed_values(values)
-    return [values] if listed is None else listed
+        return [values]
 
 
 def pair_of(values: object) -> tuple[float, float] | None:
     """Two numbers, as given; None of anything else."""
-    pair = listed_values(values) or []
+    pair = one_or_several(values)
     is_pair = len(pair) == 2 and all(map(is_number, pair))
     return (pair[0], pair[1]) if is_pair else None
 
@@ -143,7 +137,7 @@ def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
     """Distinct shares from 0 to 1, or so many at equal steps; 1 only where the range is closed."""
     if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MAX_NUMBER:
         return [i / (given - 1 if closed else given) for i in range(given)]
-    values = listed_values(given) or []
+    values = [] if is_number(given) else one_or_several(given)
     inside = all(is_number(one) and (0 <= one < 1 or (closed and one == 1)) for one in values)
     if not values or not inside:
         end = "≤ 1" if closed else "< 1"

@@ -1,17 +1,13 @@
 """Reserved column names, and the step from names to expressions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
-from inspect import signature
-from typing import Any, Concatenate, Literal, TypeVar, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
 from polaroc.base.joins import as_key
 from polaroc.base.tables import as_polars
-from polaroc.base.text import AS_TEXT
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, FrameStep
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -58,28 +54,17 @@ OF_THRESHOLDS = frozenset(
         *(f"{name}_{end}" for name in HAVE_LIMITS for end in ("lower", "upper")),
     )
 )  # fmt: skip
+# How text is made of values that have no text of their own.
+AS_TEXT = (
+    'make text of it first: pl.col(...).list.join(","), .struct.json_encode(), '
+    '.bin.encode("hex") or .dt.to_string("iso").'
+)
 RENAME = "rename it first."
 # Of so few rows the streaming engine takes longer to begin than the other to end.
 FEW_ROWS = 10_000
 Engine = Literal["auto", "in-memory"]
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
-
-
-def with_first(
-    convert: Callable[[Any], Any], step: Callable[Concatenate[Any, _P], Any]
-) -> FrameStep[_P]:
-    """Convert the first argument."""
-    first, *_ = signature(step).parameters
-
-    @wraps(step)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        given = signature(step).bind(*args, **kwargs)
-        frame = given.arguments[first]
-        given.arguments[first] = convert(frame)
-        return collect_like(frame, step(*given.args, **given.kwargs))
-
-    return cast(FrameStep[_P], wrapper)
 
 
 def as_lazy(frame: object) -> pl.LazyFrame:
@@ -104,7 +89,7 @@ def column_name(name: object, argument: str) -> str:
     """The name of a column; raise for anything else."""
     if not isinstance(name, str):
         raise InvalidArgument(
-            f"{argument} is a column name (str), found {type_name(name)}.",
+            f"{argument} is a column name (str), found {type(name).__qualname__}.",
             hint="compute the column with with_columns first, and give its name.",
         )
     if name == "*" or (name.startswith("^") and name.endswith("$")):
@@ -126,13 +111,6 @@ def column_names(names: object, argument: str) -> list[str]:
             f"{argument} names a column twice: {quoted(listed)}.", hint="name each once."
         )
     return listed
-
-
-def type_name(value: object) -> str:
-    """The type as users import it: numpy.ndarray, polars.Series, list."""
-    kind = type(value)
-    package = kind.__module__.split(".")[0]
-    return kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"
 
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
@@ -159,25 +137,6 @@ def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
         raise InvalidArgument(
             f"the column {quoted(clash)} is also a column of the result.", hint=RENAME
         )
-
-
-def keys_named(
-    role: Literal["model", "fold"], names: str | Sequence[str] | None, keys: Sequence[str]
-) -> list[str]:
-    """The keys of a table that tell its models or folds apart, by default the one named so.
-
-    Examples
-    --------
-    >>> keys_named("model", None, ["model", "cv"]), keys_named("fold", "site", ["model", "site"])
-    (['model'], ['site'])
-    """
-    named = column_names(role if names is None else names, role)
-    if not named or any(name not in keys for name in named):
-        raise InvalidArgument(
-            f"{role} is {names or role!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint=f"name a key that tells the {role}s apart, or make the table with {role}=.",
-        )
-    return named
 
 
 def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:

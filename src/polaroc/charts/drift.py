@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys, require
-from polaroc.base.names import key_text
 from polaroc.base.tables import as_polars
+from polaroc.base.text import key_text
 from polaroc.charts.layers import chance_diagonal, curves, data, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_KEYS, refuse_many, straight_lines, thinned

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
-from polaroc.base.names import key_text
+from polaroc.base.text import key_text
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_KEYS

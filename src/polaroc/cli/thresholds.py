@@ -10,8 +10,8 @@ import typer
 import polaroc as pr
 from polaroc.base.columns import PROMISE, curve_keys
 from polaroc.base.joins import join_on
-from polaroc.base.names import noted_by_kind
 from polaroc.base.rounding import number, significant
+from polaroc.base.text import noted_by_kind
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli import options as opt
 from polaroc.cli.json_text import plain_rows

@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.joins import as_key, join_on
-from polaroc.base.names import named, noted_by_kind
 from polaroc.base.private_columns import private
-from polaroc.base.text import capitalised
+from polaroc.base.text import capitalised, named, noted_by_kind
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name

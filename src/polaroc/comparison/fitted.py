@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.names import noted_by_kind
+from polaroc.base.text import noted_by_kind
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate

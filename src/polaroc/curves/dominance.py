@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import curve_keys, keys_named, refuse_clash
+from polaroc.base.columns import curve_keys, refuse_clash
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
-from polaroc.curves.whole import takes_curve
+from polaroc.curves.whole import keys_named, takes_curve
 from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))

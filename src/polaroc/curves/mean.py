@@ -22,16 +22,14 @@ from polaroc.base.columns import (
     HAS_BOTH,
     as_lazy,
     curve_keys,
-    keys_named,
     refuse_clash,
     require,
-    with_first,
     with_level,
 )
 from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import student
 from polaroc.curves.segments import CELLS, share
-from polaroc.curves.whole import whole_curves
+from polaroc.curves.whole import keys_named, whole_curves, with_first
 from polaroc.errors import check_choice
 from polaroc.typing import _P, FrameStep, LazyStep, Table
 

@@ -1,16 +1,19 @@
 """Whether a table has whole curves: every cell of each key, once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
 from math import nan
+from typing import Any, Concatenate, Literal, cast
 
 import polars as pl
 
 from polaroc.base.backend import Backend, Polars
-from polaroc.base.columns import curve_keys, engine_for, with_first, within
+from polaroc.base.columns import collect_like, column_names, curve_keys, engine_for, within
 from polaroc.base.private_columns import private
 from polaroc.base.tables import as_polars
 from polaroc.curves.segments import COUNTS
-from polaroc.errors import InvalidTable, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.predictions.cases import first_keys
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import _P, FrameStep, LazyStep, Quantity, Table
@@ -25,6 +28,22 @@ TOTALS = pl.col("positives"), pl.col("negatives")
 # Whether all rows of a curve have the same totals: one without cases contradicts no other.
 SAME_TOTALS = pl.all_horizontal(total.min().eq_missing(total.max()) for total in TOTALS)
 AS_IT_IS = "pass the table that curve(...) or hull(...) returned as it is."
+
+
+def with_first(
+    convert: Callable[[Any], Any], step: Callable[Concatenate[Any, _P], Any]
+) -> FrameStep[_P]:
+    """Convert the first argument."""
+    first, *_ = signature(step).parameters
+
+    @wraps(step)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        given = signature(step).bind(*args, **kwargs)
+        frame = given.arguments[first]
+        given.arguments[first] = convert(frame)
+        return collect_like(frame, step(*given.args, **given.kwargs))
+
+    return cast(FrameStep[_P], wrapper)
 
 
 def takes_curve(step: LazyStep[_P]) -> FrameStep[_P]:
@@ -174,3 +193,22 @@ def refuse_not_whole(sums: pl.DataFrame, keys: Sequence[str], tolerance: float) 
         "tpr and fpr their shares of positives and negatives.",
         hint=f"were some rounded, or changed? {AS_IT_IS}",
     )
+
+
+def keys_named(
+    role: Literal["model", "fold"], names: str | Sequence[str] | None, keys: Sequence[str]
+) -> list[str]:
+    """The keys of a table that tell its models or folds apart, by default the one named so.
+
+    Examples
+    --------
+    >>> keys_named("model", None, ["model", "cv"]), keys_named("fold", "site", ["model", "site"])
+    (['model'], ['site'])
+    """
+    named = column_names(role if names is None else names, role)
+    if not named or any(name not in keys for name in named):
+        raise InvalidArgument(
+            f"{role} is {names or role!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
+            hint=f"name a key that tells the {role}s apart, or make the table with {role}=.",
+        )
+    return named

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from polaroc import rates
-from polaroc.base.names import one_name
 from polaroc.base.rounding import number, percent, significant
-from polaroc.base.text import capitalised
+from polaroc.base.text import capitalised, one_name
 from polaroc.comparison.answer import OF_AREA, first_words, how_sure
 from polaroc.comparison.choice import judged_models
 from polaroc.comparison.fold_thresholds import (

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.rounding import threshold_text
 from polaroc.base.statistics import binomial_band
 from polaroc.comparison.compared import of_keys
 from polaroc.comparison.fold_thresholds import (
@@ -29,6 +28,7 @@ from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.texts import threshold_text
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import of_folds

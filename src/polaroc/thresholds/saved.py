@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import OVER_ENDS, PRIOR_LIMITS
+from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS
 from polaroc.base.joins import join_on
-from polaroc.base.text import AS_TEXT, has_csv_form, in_csv
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
+from polaroc.files.csv_text import has_csv_form, in_csv
 from polaroc.files.sealed import read_document, write_document
 
 KIND = "polaroc thresholds 2"

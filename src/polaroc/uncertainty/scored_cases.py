@@ -9,10 +9,9 @@ import polars as pl
 
 from polaroc.base.columns import parts_by_key
 from polaroc.base.joins import join_on
-from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units
-from polaroc.base.text import listed_rows
+from polaroc.base.text import MAX_NAMED, listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import (

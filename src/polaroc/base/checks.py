@@ -55,8 +55,9 @@ def check_factors(**factors: object) -> None:
         per_case = name.startswith("cost") and not is_number(value)
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
-            hint="1 is the default."
-            + (" Where each case has its own cost, name that column as weight." * per_case),
+            hint="if each case has its own cost, give that as `weight`, and here the mean cost."
+            if per_case
+            else "1 is the default.",
         )
 
 

@@ -71,17 +71,6 @@ def is_missing_text(text: pl.Expr) -> pl.Expr:
     return word.str.to_lowercase().is_in(MISSING_WORDS) | (word == MISSING_TEXT)
 
 
-def is_utf8(text: str) -> bool:
-    """Whether text has no byte of another encoding, as names of files and arguments may.
-
-    Examples
-    --------
-    >>> is_utf8("scores"), is_utf8(b"sc\\xf6res".decode(errors="surrogateescape"))
-    (True, False)
-    """
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
 def named(models: Sequence[object], last: str = "and") -> str:
     """The first names as an enumeration, with a word before the last of them.
 

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from polaroc.base.text import is_utf8
 from polaroc.errors import OutputRefused
 from polaroc.files.locks import locked_folder, sweep
 
@@ -311,3 +310,14 @@ def check_new(file: Path, replaceable: Replaceable = False) -> None:
             if file.is_dir()
             else "choose another path; on the command line --force replaces it.",
         )
+
+
+def is_utf8(text: str) -> bool:
+    """Whether text has no byte of another encoding, as names of files and arguments may.
+
+    Examples
+    --------
+    >>> is_utf8("scores"), is_utf8(b"sc\\xf6res".decode(errors="surrogateescape"))
+    (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -12,9 +12,8 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from polaroc.base.text import is_utf8
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.files.atomic import keep_input
+from polaroc.files.atomic import is_utf8, keep_input
 from polaroc.files.text_files import (
     ONE_A_LINE,
     SEPARATORS,

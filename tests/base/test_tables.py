@@ -315,7 +315,7 @@ WIDE = ROWS.rename({"model": "kind"}).with_columns(a="score", b=1 - pl.col("scor
     [
         ({"score": []}, "has no column"),
         ({"score": ["a", "a"]}, "names a column twice"),
-        ({"score": {"one": "a"}}, r"score is a column name \(str\) or a list of them, found dict"),
+        ({"score": {"one": "a"}}, r"score is a column name \(str\), found dict"),
         ({"score": ["a", 3]}, r"score is a column name \(str\), found int"),
         ({"score": [0.1, 0.2]}, r"score is a column name \(str\), found float"),
         ({"score": ["a", "nope"]}, "no column 'nope'"),

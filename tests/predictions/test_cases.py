@@ -61,7 +61,7 @@ def test_cases_of_a_table_in_memory_are_checked_and_those_of_a_plan_when_it_is_c
 
 def test_several_folds_that_look_alike_stay_apart():
     parts = [("1", "1.1"), ("1.1", "1"), ("1.", "1"), ("1", ".1"), ("\\", ".1"), ("\\.", "1"),
-             (None, "1"), ("", "1")]  # fmt: skip
+             (None, "1"), ("null", "1"), ("\\null", "1"), ("", "1")]  # fmt: skip
     repeat, fold = zip(*parts, strict=True)
     table = pl.DataFrame({"repeat": repeat, "fold": fold, "score": 0.5}, strict=False)
     table = table.join(pl.DataFrame({"truth": [0, 1]}), how="cross")

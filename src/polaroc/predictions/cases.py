@@ -556,11 +556,11 @@ def _joined(folds: Sequence[str]) -> pl.Expr:
         return pl.col(folds[0])
     parts = []
     for name in folds:
-        part = pl.col(name).cast(pl.String).fill_null("null")
+        part = pl.col(name).cast(pl.String)
         for mark in ("\\", "."):
             # Dots within values are escaped, so that different folds stay different.
             part = part.str.replace_all(mark, f"\\{mark}", literal=True)
-        parts.append(part)
+        parts.append(part.fill_null("\\null"))
     return pl.concat_str(*parts, separator=".")
 
 

@@ -128,7 +128,7 @@ def _fold(table: IbisTable, names: Sequence[str]) -> Any:
     if len(names) == 1:
         return table[names[0]]
     first, *others = (
-        table[name].cast("string").fill_null("null").replace("\\", "\\\\").replace(".", "\\.")
+        table[name].cast("string").replace("\\", "\\\\").replace(".", "\\.").fill_null("\\null")
         for name in names
     )
     for other in others:

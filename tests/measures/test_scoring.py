@@ -157,26 +157,6 @@ def test_losses_are_taken_by_name_only():
     assert not {*by_default} & {*AT_PRIORS, *RANGES, "brier_skill"}
 
 
-def test_compare_and_choose_know_which_losses_are_better_low():
-    table = predictions(1)
-    worse = table.with_columns(score=0.5 + (pl.col("score") - 0.5) / 3, model=pl.lit("worse"))
-    both = pl.concat([table.with_columns(model=pl.lit("better")), worse])
-    both = both.with_columns(fold=pl.int_range(pl.len()) % 5)
-    asked = {
-        "model": "model",
-        "fold": "fold",
-        "measures": ["brier", "brier_skill"],
-        "priors": [0.2, 0.4],
-    }
-    measures = pr.evaluate(both, **NAMES | asked)
-    for measure in ("brier", "brier_skill"):
-        chosen = pr.choose(measures, measure=measure, test_train_ratio=0.25)
-        assert chosen.models["model"][0] == "better"
-    tested = pr.compare(measures, "brier", prior=0.2, test_train_ratio=0.25)
-    assert tested.pairs.select("model_a", "model_b").row(0) == ("better", "worse")
-    assert tested.pairs["difference"].item() < 0
-
-
 def test_models_of_one_test_set_are_compared():
     random = np.random.default_rng(3)
     truth = random.random(400) < 0.4

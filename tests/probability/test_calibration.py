@@ -47,14 +47,11 @@ def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
     assert low <= (found["p_value"] < 0.05).mean() <= high
 
 
-@pytest.mark.parametrize(("slope", "score_prior"), [(0.5, "observed"), (2.0, "observed")])
-def test_other_scores_are_found_out(slope, score_prior):
+@pytest.mark.parametrize("slope", [0.5, 2.0])
+def test_other_scores_are_found_out(slope):
     table = predictions(2, 2000, slope)
     found = pr.calibration(table, **NAMES).table.row(0, named=True)
     assert found["p_value"] < 1e-6
-    logit = np.log(table["score"] / (1 - table["score"])).to_numpy()[:, None]
-    fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(logit, table["truth"])
-    assert found["slope"] == pytest.approx(fitted.coef_.item(), rel=1e-3)
     assert found["mean_score"] == pytest.approx(table["score"].mean())
     assert found["prior"] == pytest.approx(table["truth"].mean())
 

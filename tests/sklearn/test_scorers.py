@@ -56,7 +56,8 @@ def test_either_class_may_be_named_as_positive():
     assert scorer("auc", pos_label="bad")(machine, X, WORDS) == pytest.approx(expected)
 
 
-HIGHER, LOWER = ("auc", "auprec", "iauprec"), ("brier", "log_loss", "accsens", "sens")
+HIGHER = ("auc", "auprec", "iauprec", "brier_skill")
+LOWER = ("brier", "log_loss", "accsens", "sens")
 
 
 @pytest.mark.parametrize("measure", [*HIGHER, *LOWER])

@@ -129,19 +129,6 @@ def test_posterior_needs_probabilities():
     assert point.select("threshold", "note").row(0) == (None, "scores are not probabilities")
 
 
-def test_every_key_and_prior_has_a_row():
-    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    roc = curve(table)
-    points = pr.operating_points(roc, "cost", priors=[0.5, 0.1])
-    assert points.height == 12
-    lazy = pr.operating_points(roc.lazy(), "cost", priors=[0.5, 0.1])
-    assert lazy.collect_schema() == points.schema
-    assert_same_numbers(lazy.collect(), points)
-    for model in "AB":
-        alone = pr.operating_points(roc.filter(model=model), "cost", priors=[0.5, 0.1])
-        assert_same_numbers(alone, points.filter(model=model))
-
-
 @pytest.mark.parametrize(("truth", "note"), [([1, 1], "no negatives"), ([0, 0], "no positives")])
 def test_a_class_that_is_absent_is_said(truth, note):
     table = pl.DataFrame({"truth": truth, "score": [1.0, 2.0]})

@@ -146,13 +146,8 @@ def test_regret_is_that_of_the_costs_at_each_prior():
         assert mean == pytest.approx(np.mean(gaps), abs=1e-3)
 
 
-def test_one_row_per_model_and_case_is_the_same():
+def test_without_cases_less_is_known_of_related_models():
     wide = choose().models
-    again = choose(long(TEST), truth="truth", score="score", tuning=long(TUNING),
-                   case="id").models  # fmt: skip
-    assert again["model"].to_list() == wide["model"].to_list()
-    for name in ("mean", *SURE):
-        assert again[name].to_list() == pytest.approx(wide[name].to_list())
     unpaired = choose(long(TEST), score="score", tuning=long(TUNING), case=None)
     assert unpaired.is_bound
     assert "case='id'" in " ".join(unpaired.warnings)

@@ -102,20 +102,12 @@ def test_where_low_is_good_the_lowest_is_first(measure):
     assert found.letters["mean"].to_list() == sorted(found.letters["mean"])
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_predictions_on_folds_give_what_their_measures_give(measures, wide):
+def test_predictions_on_folds_give_what_their_measures_give(measures):
     predictions = pr.datasets.satellite_predictions()
     names = {"truth": "truth", "score": "score"}
-    if wide:
-        parts = [
-            predictions.filter(model=m).rename({"score": m}).drop("model") for m in ("A", "B", "C")
-        ]
-        on = ["fold", "case", "truth"]
-        predictions = parts[0].join(parts[1], on=on).join(parts[2], on=on)
-        names = {"truth": "truth", "score": ["A", "B", "C"]}
     found = pr.compare(predictions, **names, case="case", over=(0.05, 0.20))
     # Each fold tests some cases, and its models were fitted on all others.
-    sizes = predictions.group_by(*(["fold"] if wide else ["fold", "model"])).len()["len"]
+    sizes = predictions.group_by("fold", "model").len()["len"]
     cases = predictions["case"].n_unique()
     ratio = sizes.mean() / (cases - sizes.mean())
     expected = pr.compare(measures, test_train_ratio=ratio)

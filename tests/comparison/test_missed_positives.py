@@ -182,11 +182,6 @@ def test_without_cases_or_of_measures_the_number_of_positives_is_what_is_known()
     for result in (unknown, measured):
         assert result.lower == pytest.approx((1 + result.difference) * bound - 1)
         assert result.upper == pytest.approx(1 - (1 - result.difference) * bound)
-    wide = few.pivot(
-        "model", index=["repeat", "fold", "id", "truth"], values="score", aggregate_function="first"
-    )
-    own, other = pr.gate(few, **roles), pr.gate(wide, **{**roles, "score": ["A", "B"]})
-    assert own.lower == pytest.approx(other.lower)
 
 
 def test_weights_do_not_count_as_so_many_positives():

@@ -373,14 +373,6 @@ def test_models_share_the_error_and_keys_do_not(limits):
     assert_same_numbers(sites.rename({"site": "model"}), each)
     one = points(rows.filter(model="m1"), model="model", **asked, confidence=0.9)
     assert_same_numbers(one, each.filter(model="m1"))
-    first, *others = rows.partition_by("model")
-    wide = first.select("case", "truth", m0="score").with_columns(
-        **{f"m{i}": other["score"] for i, other in enumerate(others, 1)}
-    )
-    of_columns = pr.operating_points(
-        wide, truth="truth", score=["m0", "m1", "m2"], **asked, confidence=0.9
-    )
-    assert_same_numbers(of_columns, together)
 
 
 def test_models_are_counted_within_each_by():

@@ -108,18 +108,6 @@ def test_keys_of_dropped_rows_are_in_their_order():
     assert found["key"].unique(maintain_order=True).to_list() == ["b", "c", "d"]
 
 
-@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
-@pytest.mark.parametrize("count", [None, "n"])
-def test_a_lazy_frame_gives_the_same_bits(engine, count):
-    rows = [(key, i % 3 == 0, i % 97, i % 4) for key in "ab" for i in range(ord(key) * 3)]
-    table = pl.DataFrame(rows, schema=["k", "truth", "score", "n"], orient="row")
-    roles = {"truth": "truth", "score": "score", "by": "k", "count": count}
-    eager = pr.curve(table, **roles)
-    assert eager.equals(pr.curve(table.lazy(), **roles).collect(engine=engine))
-    for rate, counted, total in (("tpr", "tp", "positives"), ("fpr", "fp", "negatives")):
-        assert eager[rate].to_list() == [a / b for a, b in eager.select(counted, total).rows()]
-
-
 KEYS = {
     "Boolean": [True, False],
     "Int8": pl.Series([-128, 127, 0], dtype=pl.Int8),

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
-from polars.testing import assert_frame_equal
 from scipy.integrate import quad
 from scipy.stats import beta, binom, binomtest, norm
 
@@ -62,9 +61,6 @@ def test_a_threshold_in_use_is_judged(points):
     ]  # fmt: skip
     assert found["precision"].to_list() == pytest.approx([1, 0.5])
     assert found["note"].null_count() == 2
-    lazy = pr.apply_thresholds(WIDE.lazy(), points, **OF_MODELS)
-    assert lazy.collect_schema() == found.schema
-    assert_frame_equal(lazy.collect(), found)
 
 
 def test_each_model_has_its_number_and_each_prior_a_row():
@@ -94,8 +90,6 @@ def test_thresholds_of_a_model_apply_to_its_folds():
     row = found.filter(model="B", fold=15).row(0, named=True)
     assert row["tpr"] == pytest.approx(called["truth"].sum() / fold["truth"].sum())
     assert row["fpr"] == pytest.approx((~called["truth"]).sum() / (~fold["truth"]).sum())
-    lazy = pr.apply_thresholds(test.lazy(), points.lazy(), **NAMES)
-    assert_same_numbers(lazy.collect(), found)
     with pytest.raises(InvalidTable, match="no role of the cases names the key 'model'"):
         pr.apply_thresholds(TWENTY, points, **NAMES)
 

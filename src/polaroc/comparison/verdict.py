@@ -24,7 +24,7 @@ TOO_MANY = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GateResult(Summarised):
     """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
 

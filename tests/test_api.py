@@ -133,15 +133,7 @@ def test_errors_are_value_errors_with_a_hint(kind):
     assert str(error) == str(pickle.loads(pickle.dumps(error))) == "found this.\nHint: do that."
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        "choose", "threshold",
-        pytest.param(
-            "report", marks=pytest.mark.xfail(strict=True, reason="ends with the issue 'One door'")
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("function", ["choose", "threshold", "report"])
 def test_a_precision_is_asked_for_in_the_same_words_everywhere(function):
     command = COMMANDS[function]
     options = {word for one in command.params for word in one.opts}
@@ -151,8 +143,8 @@ def test_a_precision_is_asked_for_in_the_same_words_everywhere(function):
     assert {"constraints", "confidence"} <= set(signature(called).parameters)
 
 
-@pytest.mark.xfail(strict=True, reason="ends with the issue 'One door'")
 def test_no_two_parameters_of_the_same_meaning_have_names_that_differ_by_number():
     functions = [getattr(pr, name) for name in pr.__all__ if callable(getattr(pr, name))]
     names = {name for one in functions for name in signature(one).parameters}
-    assert not {name for name in names if f"{name}s" in names}
+    # `simulate` has a number of tables, and a skew is that of one prior.
+    assert {name for name in names if f"{name}s" in names} <= {"table", "prior"}

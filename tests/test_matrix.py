@@ -117,7 +117,7 @@ VERBS = {
     "curve": Verb(pr.curve, **ESTIMATES),
     "cases": Verb(lambda *a, **k: pr.curve(pr.cases(*a, **k)), **ESTIMATES),
     "evaluate": Verb(pr.evaluate, {"priors": 0.1} | COSTS, **ESTIMATES),
-    "evaluate, intervals": Verb(pr.evaluate, {"measures": "auc"} | LIMITS),
+    "evaluate, intervals": Verb(pr.evaluate, {"measure": "auc"} | LIMITS),
     "check": Verb(pr.check, lazy=False, **ESTIMATES),
     "calibration": Verb(table_of(pr.calibration, "table"), {"draws": 100}, lazy=False),
     "operating_points": Verb(pr.operating_points, {"rule": "cost", "priors": 0.1}, **ESTIMATES),

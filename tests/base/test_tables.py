@@ -333,7 +333,7 @@ def test_what_an_array_masks_is_missing(name):
     masked = table | {name: np.ma.masked_array(table[name], mask=[False, True, False, False])}
     with pytest.raises(InvalidPredictions, match=f"1 null {name}"):
         pr.evaluate(masked, truth="truth", score="score")
-    found = pr.evaluate(masked, truth="truth", score="score", nulls="drop", measures="auc")
+    found = pr.evaluate(masked, truth="truth", score="score", nulls="drop", measure="auc")
     assert found.select("estimate", "positives", "negatives").row(0) == (1.0, 2, 1)
 
 
@@ -407,5 +407,5 @@ def test_periods_of_pandas_are_keys():
         "y": [1, 0] * 4, "s": np.arange(8.0),
         "month": pd.PeriodIndex(["2026-01"] * 4 + ["2026-02"] * 4, freq="M"),
     })  # fmt: skip
-    found = pr.evaluate(table, truth="y", score="s", by="month", measures="auc")
+    found = pr.evaluate(table, truth="y", score="s", by="month", measure="auc")
     assert found["month"].cast(pl.Date).to_list() == [date(2026, 1, 1), date(2026, 2, 1)]

@@ -79,7 +79,7 @@ def evaluate(
     """All measures of every key: AUC, AUPREC at 16 priors, IAUPREC, Sens, AccSens; or some."""
 
     def work(frame: pl.LazyFrame) -> float:
-        asked = {"measures": measures} if measures else {"over": OVER}
+        asked = {"measure": measures} if measures else {"over": OVER}
         if measures != ["auc"]:
             asked["priors"] = priors
         weight = "weight" if "weight" in frame.collect_schema() else None

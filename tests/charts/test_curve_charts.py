@@ -174,7 +174,7 @@ def folded() -> pl.DataFrame:
 def test_bands_of_roc_are_those_of_the_table():
     for means, band in (
         (pr.mean_curve(folded()), "fold"),
-        (pr.mean_curve(folded(), interval="t", test_train_ratio=0.25), ...),
+        (pr.mean_curve(folded(), spread="t", test_train_ratio=0.25), ...),
     ):
         chart = pr.charts.roc(folded(), band=means.lazy() if band is ... else band)
         found = [record for record in records(chart) if "lower" in record][:3]

@@ -170,7 +170,7 @@ def test_a_measure_stands_under_its_prior_if_another_model_has_one_prior_less(tm
     })  # fmt: skip
     table.write_parquet(tmp_path / "table.parquet")
     shown = polaroc("evaluate", tmp_path / "table.parquet", *BASE, "--measure", "auprec").stdout
-    measures = pr.evaluate(table, truth="truth", score="score", measures="auprec")
+    measures = pr.evaluate(table, truth="truth", score="score", measure="auprec")
     at = {(model, round(prior, 9)): one for model, prior, one in
           measures.select("model", "prior", "estimate").rows()}  # fmt: skip
     for model, observed in (("A", 0.5), ("B", 0.4)):

@@ -125,11 +125,11 @@ def on_tables(asked, names=tuple(TABLES)):
         ([*RANGE, "--prior", 0.1], {**OVER, "priors": [0.1]}),
         (["--interpolation", "hull", "--prior", 0.1, "--prior", "observed"],
          {"interpolation": "hull", "priors": [0.1, "observed"]}),
-        (["--measure", "brier", "--measure", "auc"], {"measures": ["brier", "auc"]}),
+        (["--measure", "brier", "--measure", "auc"], {"measure": ["brier", "auc"]}),
         (["--measure", "auc", "--intervals", "--level", 0.9],
-         {"measures": ["auc"], "intervals": True, "level": 0.9}),
+         {"measure": ["auc"], "intervals": True, "level": 0.9}),
         ([*RANGE, "--grid", 3, "--prior", 0.1, "--measure", "auprec"],
-         {"priors": [0.1, 0.05, 0.125, 0.2], "measures": ["auprec"]}),
+         {"priors": [0.1, 0.05, 0.125, 0.2], "measure": ["auprec"]}),
     ],
     PLAIN,
 )  # fmt: skip
@@ -176,7 +176,7 @@ def test_a_number_in_use(tmp_path, name):
         (RANGE, OVER),
         (["--measure", "auc", "--level", 0.9], {"measure": "auc", "level": 0.9}),
         (["--measure", "auprec", "--prior", 0.1, "--target", "algorithm"],
-         {"measure": "auprec", "prior": 0.1, "target": "algorithm"}),
+         {"measure": "auprec", "priors": 0.1, "target": "algorithm"}),
     ],
 )  # fmt: skip
 def test_compare(tmp_path, name, options, arguments):
@@ -322,13 +322,13 @@ CHARTS = {
     "auprec_by_prior": (
         RANGE,
         lambda it: pr.charts.auprec_by_prior(
-            pr.evaluate(it, **SCORES, priors=LINE, measures="auprec")
+            pr.evaluate(it, **SCORES, priors=LINE, measure="auprec")
         ),
     ),
     "accsens_plane": (
         RANGE,
         lambda it: pr.charts.accsens_plane(
-            pr.evaluate(it, **SCORES, **OVER, priors="observed", measures=["auc_range", "sens"])
+            pr.evaluate(it, **SCORES, **OVER, priors="observed", measure=["auc_range", "sens"])
         ),
     ),
     "pairs": (
@@ -371,7 +371,7 @@ def test_charts_of_stored_measures(tmp_path, name):
     ("name", "options", "arguments"),
     [
         ("one test set", ["--prior", 0.1, *RANGE], {"priors": [0.1], **OVER}),
-        ("wide", ["--measure", "auc"], {"measures": ["auc"]}),
+        ("wide", ["--measure", "auc"], {"measure": ["auc"]}),
         ("weights", ["--interpolation", "step", "--by", "site"],
          {"interpolation": "step", "by": "site"}),
     ],

@@ -84,7 +84,7 @@ LOSSES = ["brier", "calibration_loss"]
 def test_of_losses_less_is_better(measure):
     grid = pr.prior_grid(*OVER, 25)
     losses = pr.evaluate(
-        TABLE.with_columns(score=PROBABILITY), **PROBABLE, priors=grid, measures=measure
+        TABLE.with_columns(score=PROBABILITY), **PROBABLE, priors=grid, measure=measure
     )  # fmt: skip
     loss = pr.choose(losses, measure=measure, over=OVER, test_train_ratio=0.25)
     # Of an unknown measure more is better.

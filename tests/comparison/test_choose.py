@@ -175,9 +175,7 @@ def test_priors_outside_the_range_do_not_stand_for_those_within():
 
 
 def mean_iauprec(over):
-    means = (
-        evaluated(over=over, measures="iauprec").group_by("model").agg(pl.col("estimate").mean())
-    )
+    means = evaluated(over=over, measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
     return dict(means.iter_rows())
 
 
@@ -216,7 +214,7 @@ def test_where_few_priors_lie_within_the_range_regrets_are_not_known():
     assert "regrets are not known" in " ".join(choice.warnings)
     assert "minimax-regret choice unknown" in choice.summary()
     assert choice._repr_html_()
-    none = pr.choose(evaluated(over=(0.02, 0.09), measures=["iauprec"]))
+    none = pr.choose(evaluated(over=(0.02, 0.09), measure=["iauprec"]))
     assert none.priors.is_empty()
     assert none.priors.schema == choice.priors.schema
     assert "The best model at" not in none.summary()
@@ -233,7 +231,7 @@ def test_iauprec_and_sens_of_another_range_are_not_used():
     two = pl.concat([evaluated(priors=GRID, over=over) for over in ((0.3, 0.5), (0.05, 0.2))])
     choice = pr.choose(two, over=(0.05, 0.2))
     assert by_model(choice, "mean") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=1e-12)
-    sens = evaluated(over=(0.05, 0.2), measures="sens").filter(model="C")["estimate"].mean()
+    sens = evaluated(over=(0.05, 0.2), measure="sens").filter(model="C")["estimate"].mean()
     assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
 

@@ -114,8 +114,8 @@ def test_predictions_on_folds_give_what_their_measures_give(measures):
     columns = ["difference", "lower", "upper", "adjusted_lower", "adjusted_upper", "p_adjusted"]
     assert found.pairs["model_a"].to_list() == expected.pairs["model_a"].to_list()
     np.testing.assert_allclose(found.pairs.select(columns), expected.pairs.select(columns))
-    apart = pr.compare(predictions, "auprec", **names, prior=0.1, test_train_ratio=0)
-    known = pr.compare(measures, "auprec", prior=0.1, test_train_ratio=0)
+    apart = pr.compare(predictions, "auprec", **names, priors=0.1, test_train_ratio=0)
+    known = pr.compare(measures, "auprec", priors=0.1, test_train_ratio=0)
     assert apart.pairs["p_value"].to_list() == pytest.approx(known.pairs["p_value"].to_list())
     with pytest.raises(InvalidArgument, match=r"the table has 'iauprec' over '0.05 to 0.2', not"):
         pr.compare(measures, over=(0.05, 0.3), test_train_ratio=0.25)

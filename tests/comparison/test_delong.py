@@ -112,12 +112,12 @@ def test_the_standard_error_is_the_spread_over_resampled_cases(measure, asked):
     long = drawn.unpivot(["A", "B"], index=["draw", "truth"], variable_name="model",
                          value_name="score")  # fmt: skip
     priors = {"priors": asked["prior"]} if "prior" in asked else asked
-    by_draw = pr.evaluate(long, **ASKED, by="draw", measures=measure, **priors)
+    by_draw = pr.evaluate(long, **ASKED, by="draw", measure=measure, **priors)
     sign = pl.when(pl.col("model") == "A").then(1).otherwise(-1)
     leads = by_draw.group_by("draw").agg((sign * pl.col("estimate")).sum().alias("lead"))
     found = paired_test(pair, **ASKED, measure=measure, **asked)
     assert found["std_error"].item() == pytest.approx(leads["lead"].std(), rel=0.08)
-    estimates = pr.evaluate(pair, **ASKED, fold=None, measures=measure, **priors)["estimate"]
+    estimates = pr.evaluate(pair, **ASKED, fold=None, measure=measure, **priors)["estimate"]
     assert found["difference"].item() == pytest.approx(estimates[0] - estimates[1], abs=1e-12)
 
 

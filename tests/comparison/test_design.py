@@ -57,12 +57,12 @@ def test_folds_of_several_columns():
     })  # fmt: skip
     asked = {"truth": "truth", "score": "score"}
     values = np.array([
-        [pr.evaluate(one.drop("fold"), **asked, model=None, measures="auc")["estimate"].item()
+        [pr.evaluate(one.drop("fold"), **asked, model=None, measure="auc")["estimate"].item()
          for one in of_fold.partition_by("model", maintain_order=True)]
         for of_fold in table.partition_by("repeat", "fold", maintain_order=True)
     ])  # fmt: skip
     both = asked | {"fold": ["repeat", "fold"]}
-    measures = pr.evaluate(table, **both, measures="auc")
+    measures = pr.evaluate(table, **both, measure="auc")
     found = pr.compare(shuffled(measures), "auc", test_train_ratio=0)
     assert_paired_by_fold(found, values, "AB")
     of_predictions = pr.compare(shuffled(table), "auc", **both, test_train_ratio=0)
@@ -79,7 +79,7 @@ def test_priors_are_matched_but_for_rounding():
     grid = pr.prior_grid(0.05, 0.20, 16)["prior"].to_list()
     assert 0.15 not in grid
     tables = [tidy(draw(4, 3, i), measure="auprec", prior=p) for i, p in enumerate(grid)]
-    found = pr.compare(shuffled(pl.concat(tables)), "auprec", prior=0.15, test_train_ratio=0)
+    found = pr.compare(shuffled(pl.concat(tables)), "auprec", priors=0.15, test_train_ratio=0)
     assert_paired_by_fold(found, draw(4, 3, 10), "ABC")
 
 
@@ -89,10 +89,10 @@ def test_observed_is_the_prior_of_each_fold():
     )
     both = pl.concat([own, own.with_columns(prior=0.5, estimate=pl.lit(0.1) * pl.col("fold"))])
     for table in (both, own):
-        found = pr.compare(shuffled(table), "auprec", prior="observed", test_train_ratio=0)
+        found = pr.compare(shuffled(table), "auprec", priors="observed", test_train_ratio=0)
         assert_paired_by_fold(found, draw(4, 3), "ABC")
         assert found.measure == "auprec at each fold's own prior"
-    only_one = pr.compare(own.with_columns(prior=0.2), "auprec", test_train_ratio=0)
+    only_one = pr.compare(own.with_columns(priors=0.2), "auprec", test_train_ratio=0)
     assert_same_numbers(only_one.pairs, found.pairs)
 
 

@@ -156,9 +156,11 @@ def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
 
 def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
     test = TEST.filter(model="A").drop("model")
-    page = pr.report(test, **NAMES, over=ONE, recall=0.8, path=tmp_path / "page.html")
+    page = pr.report(
+        test, **NAMES, over=ONE, constraints={"recall": 0.8}, path=tmp_path / "page.html"
+    )
     text = " ".join(re.sub(r"<[^>]+>", "", page.read_text()).replace("\N{NBSP}", " ").split())
-    areas = pr.evaluate(test, **NAMES, priors=[0.05, 0.2], measures="auprec", intervals=True)
+    areas = pr.evaluate(test, **NAMES, priors=[0.05, 0.2], measure="auprec", intervals=True)
     low, high = areas["lower"].min(), areas["upper"].max()
     assert f"(margin of error: {low:.3f} to {high:.3f})" in text
     assert "Limits hold for every share of positives in its interval" in text
@@ -190,7 +192,7 @@ def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method)
     t, f = stats.norm.sf(raw - 2), stats.norm.sf(raw)
     recall = (np.arange(100_000) + 0.5) / 100_000
     false = stats.norm.sf(stats.norm.isf(recall) + 2)
-    areas = pr.evaluate(test, **names, priors=told, intervals=True, measures="auprec")
+    areas = pr.evaluate(test, **names, priors=told, intervals=True, measure="auprec")
     true = {
         "precision": prior * t / (prior * t + (1 - prior) * f),
         "posfrac": prior * t + (1 - prior) * f,

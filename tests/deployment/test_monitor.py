@@ -516,7 +516,7 @@ def test_times_without_an_order_are_refused(time, match):
     ("over", "ends"),
     [
         ((0.05, 0.2), (0.05, 0.2)),
-        (pr.uniform(0.05, 0.2, measure="skew"), (0.05, 0.2)),
+        (pr.uniform(0.05, 0.2, scale="skew"), (0.05, 0.2)),
         # The middle 99 % of a distribution that has no ends.
         (pr.beta(20, 180), tuple(stats.beta.ppf([0.005, 0.995], 20, 180))),
     ],

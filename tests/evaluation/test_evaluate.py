@@ -81,10 +81,10 @@ def test_keys_of_any_name_are_evaluated(key):
 
 def test_models_and_folds_are_not_pooled_unless_asked():
     table = pr.datasets.satellite_predictions()
-    found = pr.evaluate(table, truth="truth", score="score", measures="auc")
+    found = pr.evaluate(table, truth="truth", score="score", measure="auc")
     keys = table.select("model", "fold").unique()
     assert found.select("model", "fold").sort("model", "fold").equals(keys.sort("model", "fold"))
-    assert pr.evaluate(table, **NAMES, measures="auc").height == 1
+    assert pr.evaluate(table, **NAMES, measure="auc").height == 1
 
 
 # --- which measures ----------------------------------------------------------------------------
@@ -118,8 +118,8 @@ OVER = ["auc", "iauprec", "sens", "auc_range", "accsens", "equal_error"]
         ({"priors": [0.2, 0.1, 0.2]}, [("auc", None), ("auprec", 0.2), ("auprec", 0.1)]),
         ({"priors": [], "over": (0.1, 0.2)}, [(name, None) for name in OVER]),
         ({"priors": [], "over": pr.beta(2, 18)}, [("auc", None), ("iauprec", None)]),
-        ({"measures": ["auprec"], "priors": "observed"}, [("auprec", 0.5)]),
-        ({"measures": ["iauprec"], "over": (0.1, 0.2)}, [("iauprec", None)]),
+        ({"measure": ["auprec"], "priors": "observed"}, [("auprec", 0.5)]),
+        ({"measure": ["iauprec"], "over": (0.1, 0.2)}, [("iauprec", None)]),
     ],
 )
 def test_measures_are_those_asked_for(arguments, expected):
@@ -135,7 +135,7 @@ def test_measures_are_those_asked_for(arguments, expected):
 def test_many_priors_come_in_the_order_asked(count):
     priors = np.random.default_rng(count).permutation(np.arange(1, count + 1) / 300).tolist()
     table = PREDICTIONS.with_columns(score=0.5)
-    asked = MODELS | {"priors": priors, "measures": "auprec"}
+    asked = MODELS | {"priors": priors, "measure": "auprec"}
     for found in (
         pr.evaluate(table, **asked),
         pr.evaluate(table.lazy(), **asked).collect(engine="streaming"),
@@ -206,7 +206,7 @@ def test_weights_do_not_drown_in_those_of_another_key(different):
         "key": key, "truth": truth, "score": rng.normal(size=2_000).round(2),
         "weight": weight * 1e3 ** (key % 7 - 3.0),
     })  # fmt: skip
-    found = pr.evaluate(table, **NAMES, by="key", weight="weight", measures="auc")
+    found = pr.evaluate(table, **NAMES, by="key", weight="weight", measure="auc")
     for one, auc, positives in found.select("key", "estimate", "positives").rows():
         rows = table.filter(key=one)
         expected = roc_auc_score(rows["truth"], rows["score"], sample_weight=rows["weight"])
@@ -244,7 +244,7 @@ def test_scores_are_reversed_from_four_standard_errors_on(won, noted):
     above = [won // 30 + (i < won % 30) for i in range(30)]
     positives = pl.DataFrame({"truth": True, "score": [count - 0.5 for count in above]})
     negatives = pl.DataFrame({"truth": False, "score": [float(i) for i in range(30)]})
-    area = pr.evaluate(pl.concat([positives, negatives]), **NAMES, measures="auc")
+    area = pr.evaluate(pl.concat([positives, negatives]), **NAMES, measure="auc")
     assert area["estimate"].item() == pytest.approx(won / 900)
     assert (area["note"].item() is not None) == noted
 
@@ -283,7 +283,7 @@ def test_scores_that_are_labels_are_noted(scores, note, lazy):
     # A row of weight 0 does not hide it.
     unseen = labels[:1].with_columns(score=0.7, weight=pl.lit(0, pl.Int32))
     table = pl.concat([labels, usual, unseen])
-    asked = {"measures": "auc", "nulls": "drop", "weight": "weight"}
+    asked = {"measure": "auc", "nulls": "drop", "weight": "weight"}
     found = pr.evaluate(table.lazy() if lazy else table, **asked).lazy().collect()
     assert found.filter(model="usual")["note"].item() is None
     said = found.filter(model="labels")["note"].item() or ""
@@ -311,7 +311,7 @@ BY_KEY = NAMES | {"by": "key"}
 @pytest.mark.parametrize(
     "evaluated",
     [
-        lambda priors: pr.evaluate(BALANCED, **BY_KEY, priors=priors, measures=["auprec", "brier"]),
+        lambda priors: pr.evaluate(BALANCED, **BY_KEY, priors=priors, measure=["auprec", "brier"]),
         lambda priors: pr.evaluate(BALANCED, **BY_KEY, priors=priors, interpolation="hull"),
         lambda priors: pr.evaluate(BALANCED, **BY_KEY, priors=priors, intervals=True),
         lambda priors: pr.evaluate(BALANCED.lazy(), **BY_KEY, priors=priors).collect(),

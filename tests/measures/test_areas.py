@@ -228,7 +228,7 @@ def test_iauprec_is_the_mean_over_the_prior(interpolation, over, table, start):
 )
 def test_iauprec_is_the_mean_over_the_skew(table, over, way):
     expected = oracles.mean_over_skew(oracles.auprec(oracles.roc(table), *way), *over)
-    found = pr.iauprec(curve(table), over, *way, measure="skew")["estimate"].item()
+    found = pr.iauprec(curve(table), over, *way, scale="skew")["estimate"].item()
     assert found == pytest.approx(expected, abs=1e-9)
 
 

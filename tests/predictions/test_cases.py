@@ -66,7 +66,7 @@ def test_several_folds_that_look_alike_stay_apart():
     table = pl.DataFrame({"repeat": repeat, "fold": fold, "score": 0.5}, strict=False)
     table = table.join(pl.DataFrame({"truth": [0, 1]}), how="cross")
     for frame in (table, table.lazy()):
-        found = pr.evaluate(frame, fold=["repeat", "fold"], measures="auc").lazy().collect()
+        found = pr.evaluate(frame, fold=["repeat", "fold"], measure="auc").lazy().collect()
         assert found.columns[:2] == ["fold", "measure"]
         assert found["positives"].to_list() == [1] * len(parts)
 
@@ -163,18 +163,18 @@ def test_rows_that_share_a_case_are_noted_where_there_are_limits(name):
 
 
 def test_roles_have_by_default_the_column_of_exactly_their_name():
-    expected = pr.evaluate(TABLE, truth="y", score="p", model="model", fold="fold", measures="auc")
+    expected = pr.evaluate(TABLE, truth="y", score="p", model="model", fold="fold", measure="auc")
     assert expected.columns[:2] == ["model", "fold"]
     for table in (NAMED, NAMED.lazy(), pr.cases(NAMED)):
-        same(pr.evaluate(table, measures="auc"), expected)
-    pooled = pr.evaluate(NAMED.drop("model", "fold"), measures="auc")
+        same(pr.evaluate(table, measure="auc"), expected)
+    pooled = pr.evaluate(NAMED.drop("model", "fold"), measure="auc")
     none = pr.cases(NAMED, model=None, fold=None)
-    same(none.pipe(pr.evaluate, measures="auc"), pooled)
-    same(pr.cases(none, case=None).pipe(pr.evaluate, measures="auc"), pooled)
-    same(pr.evaluate(pr.cases(NAMED), model=None, fold=None, measures="auc"), pooled)
+    same(none.pipe(pr.evaluate, measure="auc"), pooled)
+    same(pr.cases(none, case=None).pipe(pr.evaluate, measure="auc"), pooled)
+    same(pr.evaluate(pr.cases(NAMED), model=None, fold=None, measure="auc"), pooled)
     # What was none before is none.
-    by_place = pr.evaluate(NAMED.drop("model", "fold"), by="place", measures="auc")
-    same(none.pipe(pr.evaluate, by="place", measures="auc"), by_place)
+    by_place = pr.evaluate(NAMED.drop("model", "fold"), by="place", measure="auc")
+    same(none.pipe(pr.evaluate, by="place", measure="auc"), by_place)
 
 
 @pytest.mark.parametrize("name", ["Model", "models", "model_id", "clf", "cv_fold", "split", "id"])
@@ -207,7 +207,7 @@ def test_cases_do_not_change():
     scores = ["p"]
     cases = pr.cases(TABLE.drop("model"), truth="y", score=scores)
     scores.append("q")
-    assert pr.evaluate(cases, measures="auc")["model"].unique().to_list() == ["p"]
+    assert pr.evaluate(cases, measure="auc")["model"].unique().to_list() == ["p"]
 
 
 # --- what is printed ----------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def test_tables_of_all_kinds_long_and_wide_give_the_same_answers(kind):
 
 
 def test_of_a_wide_table_the_model_is_a_key_and_each_row_a_case():
-    found = pr.evaluate(WIDE, **LABELS, score=["A", "B"], by="place", measures="auc")
+    found = pr.evaluate(WIDE, **LABELS, score=["A", "B"], by="place", measure="auc")
     assert {*found.columns[:3]} == {"model", "place", "fold"}
     same(
         pr.compare(WIDE.drop("case"), "auc", **LABELS, score=["A", "B"], fold=None).pairs,
@@ -288,6 +288,6 @@ def test_of_a_wide_table_the_model_is_a_key_and_each_row_a_case():
     assert {*cases.rows.columns} == {"model", "case", "truth", "score"}
     assert cases.rows.filter(model="B")["case"].to_list() == [*range(WIDE.height)]
     # Each of a list of columns is a model, also if there is one.
-    one = pr.evaluate(cases, score=["B"], measures="auc")
-    same(one, pr.evaluate(cases, measures="auc").filter(model="B"))
-    same(pr.evaluate(cases, score="B", measures="auc"), one.drop("model"))
+    one = pr.evaluate(cases, score=["B"], measure="auc")
+    same(one, pr.evaluate(cases, measure="auc").filter(model="B"))
+    same(pr.evaluate(cases, score="B", measure="auc"), one.drop("model"))

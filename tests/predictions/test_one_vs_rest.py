@@ -146,7 +146,7 @@ def test_all_roles_are_those_of_the_cases_given(counted_by, lazy):
     roles = {"by": "site", "cluster": "patient", counted_by: "n"}
     # The labels of a table in memory are no truth of cases.
     given = (pr.cases(table.lazy(), truth="dx", **roles),) if lazy else (table,)
-    options = {"measures": "auc", "intervals": True}
+    options = {"measure": "auc", "intervals": True}
     cases = pr.one_vs_rest(*given, scores=KINDS, **{} if lazy else roles | {"truth": "dx"})
     found = pr.evaluate(cases, **options).lazy().collect()
     assert found.columns[:4] == ["site", "class", "model", "fold"]

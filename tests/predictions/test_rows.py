@@ -197,7 +197,7 @@ def test_a_count_is_a_whole_number(last, words):
         with pytest.raises(InvalidPredictions, match=words):
             pr.evaluate(frame, **NAMES, count="n").lazy().collect()
     if last is None:
-        found = pr.evaluate(table, **NAMES, count="n", nulls="drop", measures="auc")
+        found = pr.evaluate(table, **NAMES, count="n", nulls="drop", measure="auc")
         assert found.select("positives", "negatives").row(0) == (4, 3)
         # A row without a count is one row.
         assert pr.check(table, **NAMES, count="n").select("rows", "missing").row(0) == (8, 1)

@@ -101,7 +101,7 @@ def test_uniform_gives_the_mean_precision(lo, hi):
 @pytest.mark.parametrize(("lo", "hi"), [*RANGES, (1e-300, 0.5)])
 def test_uniform_in_the_skew_gives_the_mean_precision(lo, hi):
     most, least = (1 - lo) / lo, (1 - hi) / hi
-    belief = pr.uniform(lo, hi, measure="skew")
+    belief = pr.uniform(lo, hi, scale="skew")
     means = {ratio: (log1p(ratio * most) - log1p(ratio * least)) / ratio / (most - least)
              for ratio in (*RATIOS, 1)}  # fmt: skip
     assert mean_prior(belief) == pytest.approx(means.pop(1), rel=1e-9)
@@ -145,7 +145,7 @@ def test_a_range_with_extreme_ends(over):
     ("belief", "name"),
     [
         (pr.uniform(0.05, 0.2), "uniform(0.05, 0.2)"),
-        (pr.uniform(0.05, 0.2, "skew"), "uniform(0.05, 0.2, measure=skew)"),
+        (pr.uniform(0.05, 0.2, "skew"), "uniform(0.05, 0.2, scale=skew)"),
         (pr.beta(2, 18), "beta(2, 18)"),
     ],
 )

@@ -100,7 +100,7 @@ def test_fitted_models_on_one_test_set(tmp_path):
     def measure(row) -> tuple:
         return row["measure"], row["model"]
 
-    asked = {"over": OVER, "priors": 0.1, "measures": ["auc", "auprec", "iauprec"]}
+    asked = {"over": OVER, "priors": 0.1, "measure": ["auc", "auprec", "iauprec"]}
     sure = pr.evaluate(ONE, **NAMES, **asked, **at, intervals=True)
     found.of_table("evaluate", sure, measure)
     compared = pr.compare(ONE, "iauprec", **NAMES, **at, over=OVER)

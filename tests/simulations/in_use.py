@@ -425,7 +425,7 @@ def carried_once(
         )
         for name, values in true.items()
     ]  # fmt: skip
-    areas = pr.evaluate(test, **names, priors=estimates, intervals=True, measures="auprec").select(
+    areas = pr.evaluate(test, **names, priors=estimates, intervals=True, measure="auprec").select(
         pl.lit("AUPREC").alias("of"), pl.lit(true_auprec(prior)).alias("true"), "lower", "upper"
     )
     return [*limits, areas]

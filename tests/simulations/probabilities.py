@@ -76,7 +76,7 @@ def of_losses(replicates: int, seed: int, auc: float, slope: float) -> list[dict
         )  # fmt: skip
         found = pr.evaluate(
             table, truth="truth", score="score", by="sample", priors=list(PRIORS),
-            measures=["brier", "log_loss"], intervals=True,
+            measure=["brier", "log_loss"], intervals=True,
         ).drop_nulls("lower")  # fmt: skip
         for (measure, prior), part in found.group_by("measure", "prior", maintain_order=True):
             true = true_loss(str(measure), float(prior), separation, own, slope)

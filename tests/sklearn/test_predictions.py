@@ -188,7 +188,7 @@ def test_groups_are_in_the_table_and_clusters_of_cases(kind):
     assert table["group"].cast(pl.String).to_list() == expected
     cases = pr.cases(table, truth="truth", score="score", cluster="group")
     assert (cases.model, cases.fold, cases.case) == ("model", ("fold",), "case")
-    assert pr.evaluate(cases, measures="auc", intervals=True).height == 3
+    assert pr.evaluate(cases, measure="auc", intervals=True).height == 3
     results = cross_validate(
         GaussianNB(), X, Y, cv=GroupKFold(3), groups=groups, return_estimator=True,
         return_indices=True,

@@ -40,7 +40,7 @@ def chosen(test, tuning, folder, **roles):
 
 def reported(test, tuning, folder, **roles):
     path = folder / "report.html"
-    pr.report(test, over=OVER, tuning=tuning, path=path, recall=0.5, **roles)
+    pr.report(test, over=OVER, tuning=tuning, path=path, constraints={"recall": 0.5}, **roles)
     text = Page(path).text()
     assert ("took no part in setting it" in text) == ("are in tuning, too" not in text)
     return [text]

@@ -94,13 +94,13 @@ RANGE, AT = {"over": OVER}, {"prior": 0.1}
 # All but those corrected for a bias that depends on the number of cases.
 AREAS = ["auc", "auprec", "iauprec", "sens", "auc_range", "accsens", "equal_error"]
 MEASURES = {
-    "areas": {"measures": AREAS, "over": OVER, "priors": [0.5, 0.1]},
+    "areas": {"measure": AREAS, "over": OVER, "priors": [0.5, 0.1]},
     "areas at many priors": {
-        "measures": "auprec",
+        "measure": "auprec",
         "priors": ["observed", *np.linspace(0.1, 0.8, 30)],
     },
-    "losses": {"measures": ["brier", "log_loss", "brier_skill"], "priors": 0.2},
-    "losses over a range": {"measures": ["brier_range", "log_loss_range"], "over": OVER},
+    "losses": {"measure": ["brier", "log_loss", "brier_skill"], "priors": 0.2},
+    "losses over a range": {"measure": ["brier_range", "log_loss_range"], "over": OVER},
 }
 FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     **{

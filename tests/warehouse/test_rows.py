@@ -61,7 +61,7 @@ def test_few_scores_and_edges_that_are_scores(engine: Engine, ranges):
 
 def assert_areas_same(engine: Engine, parts, **more) -> None:
     table = pl.concat(one.with_columns(part=pl.lit(i, pl.Int64)) for i, one in enumerate(parts))
-    asked = COLUMNS | {"by": "part", "measures": "auc"} | more
+    asked = COLUMNS | {"by": "part", "measure": "auc"} | more
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), evaluated(table, **asked))
 
 
@@ -123,7 +123,7 @@ def test_a_log_loss_that_is_infinite_or_of_one_class_has_a_note(engine: Engine):
     asked = COLUMNS | {
         "priors": 0.1,
         "over": (0.1, 0.2),
-        "measures": ["log_loss", "log_loss_range"],
+        "measure": ["log_loss", "log_loss_range"],
     }
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
 
@@ -134,7 +134,7 @@ def test_notes_tell_doubts_of_every_size(engine: Engine):
     table = pl.DataFrame({"truth": [True] * 4 + [False] * 8, "score": range(12)}).cast(
         {"score": pl.Float64}
     )
-    asked = COLUMNS | {"priors": priors, "measures": "auprec"}
+    asked = COLUMNS | {"priors": priors, "measure": "auprec"}
     uploaded = engine.table(table)
     assert_same(pr.warehouse.evaluate(uploaded, **asked), pr.evaluate(table, **asked))
     asked |= {"priors": [1e-30, 1e-100]}

@@ -17,17 +17,17 @@ WEIGHTINGS = [None, "count", "weight"]
 EVALUATIONS = {
     "areas": {"priors": ["observed", 0.1, 1e-4], "over": (0.05, 0.4)},
     "linear": {"priors": 0.05, "over": (0.05, 0.2), "interpolation": "linear",
-               "measures": ["auprec", "iauprec"]},
+               "measure": ["auprec", "iauprec"]},
     "step": {"priors": 0.05, "over": (0.05, 0.2), "interpolation": "step",
-             "measures": ["auprec", "iauprec"]},
+             "measure": ["auprec", "iauprec"]},
     "hull": {"priors": 0.1, "over": (0.05, 0.2), "interpolation": "hull"},
     "belief": {"over": pr.beta(2, 18)},
     "scoring rules": {
         "priors": ["observed", 0.01], "over": (0.05, 0.2), "score_prior": 0.4,
-        "measures": ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_skill",
+        "measure": ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_skill",
                      "log_loss_range"],
     },
-    "many priors": {"priors": [i / 101 for i in range(5, 60)], "measures": ["auprec", "brier"]},
+    "many priors": {"priors": [i / 101 for i in range(5, 60)], "measure": ["auprec", "brier"]},
     "ranges": {"priors": 0.1, "over": (0.05, 0.2), "ranges": [0.2, 0.5, 0.55]},
 }  # fmt: skip
 
@@ -114,7 +114,7 @@ def test_twenty_scores_have_the_published_areas(engine: Engine):
     areas = [
         pr.warehouse.collected(
             pr.warehouse.evaluate(
-                table, truth="truth", score="score", measures=measure, interpolation=how
+                table, truth="truth", score="score", measure=measure, interpolation=how
             )
         )["estimate"][0]
         for measure, how in (("auc", "exact"), ("auprec", "linear"))

@@ -41,7 +41,7 @@ def test_functions_take_what_those_of_polars_take(name):
         ("evaluate", {"priors": 1.5}),
         ("evaluate", {"over": (0.2, 0.1)}),
         ("evaluate", {"interpolation": "cubic"}),
-        ("evaluate", {"measures": "gini"}),
+        ("evaluate", {"measure": "gini"}),
         ("evaluate", {"intervals": True, "interpolation": "hull"}),
     ],
 )

@@ -28,7 +28,7 @@ def query(dialect: str, name: str = "predictions", **asked) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_text_is_one_query_of_its_dialect(dialect):
-    for more in ({"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a", "measures": "auc"}):
+    for more in ({"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a", "measure": "auc"}):
         (statement,) = sqlglot.parse(query(dialect, **more), dialect=dialect)
         assert isinstance(statement, sqlglot.exp.Query)
         tables = [table.name for table in statement.find_all(sqlglot.exp.Table)]
@@ -43,7 +43,7 @@ def test_text_is_one_query_of_its_dialect(dialect):
 )  # fmt: skip
 @pytest.mark.parametrize("name", [ODD, "' or 1 = 1"])
 def test_names_are_quoted(dialect, name):
-    asked = {"by": ["`"], "score": ODD, "positive": "it's", "measures": "auc"}
+    asked = {"by": ["`"], "score": ODD, "positive": "it's", "measure": "auc"}
     (statement,) = sqlglot.parse(query(dialect, name=name, **asked), dialect=dialect)
     assert name in {table.name for table in statement.find_all(sqlglot.exp.Table)}
     assert {ODD, "`"} <= {column.name for column in statement.find_all(sqlglot.exp.Column)}
@@ -52,7 +52,7 @@ def test_names_are_quoted(dialect, name):
 
 def test_a_table_may_have_a_schema_and_a_catalog():
     name = "lake.sales.predictions"
-    (statement,) = sqlglot.parse(query("trino", name=name, measures="auc"), dialect="trino")
+    (statement,) = sqlglot.parse(query("trino", name=name, measure="auc"), dialect="trino")
     (table,) = statement.find_all(sqlglot.exp.Table)
     assert ".".join(part.name for part in table.parts) == name
 
@@ -61,9 +61,9 @@ def test_a_table_may_have_a_schema_and_a_catalog():
     ("labels", "asked"),
     [
         (pl.Boolean, {"weight": "weight"}),
-        (pl.Int64, {"measures": "auc", "positive": 1.0}),
-        (pl.Float64, {"measures": "auc", "positive": 0}),
-        (pl.Boolean, {"measures": "auc", "positive": False, "ranges": [-0.5, 0.5]}),
+        (pl.Int64, {"measure": "auc", "positive": 1.0}),
+        (pl.Float64, {"measure": "auc", "positive": 0}),
+        (pl.Boolean, {"measure": "auc", "positive": False, "ranges": [-0.5, 0.5]}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
@@ -136,5 +136,5 @@ def test_clickhouse_treats_odd_rows_as_polars_does(run: Run, weight, nulls):
 @pytest.mark.engine
 def test_clickhouse_knows_names_that_need_quotes(run: Run):
     table = predictions(5, 40).rename({"score": "`", "truth": '"; drop', "model": "it's"})
-    asked = {"truth": '"; drop', "score": "`", "by": ["it's"], "measures": "auc"}
+    asked = {"truth": '"; drop', "score": "`", "by": ["it's"], "measure": "auc"}
     assert_same(run(table, **asked), pr.evaluate(table, **asked))

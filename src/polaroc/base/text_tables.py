@@ -46,6 +46,9 @@ class Summarised:
     def __repr__(self) -> str:
         return self.summary()
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def _repr_html_(self) -> str:
         return "".join(
             part.html if isinstance(part, FoldedTable) else f"<p>{_escaped(part)}</p>"

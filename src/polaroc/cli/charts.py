@@ -89,7 +89,7 @@ def _tables(name: str, rows: Any, priors: Any, asked: dict[str, Any]) -> list[An
     """The tables that a chart is drawn from."""
     if name == "pairs":
         if priors:
-            asked = asked | {"prior": priors[0]}
+            asked = asked | {"priors": priors}
         return [pr.compare(rows, **asked)]
     lo, hi = asked.get("over", WIDE_RANGE)
     if not isinstance(rows, Cases):
@@ -101,10 +101,10 @@ def _tables(name: str, rows: Any, priors: Any, asked: dict[str, Any]) -> list[An
         )
     if name == "auprec_by_prior":
         line = priors or pr.prior_grid(lo, hi, LINE_PRIORS, "log")["prior"].to_list()
-        return [pr.evaluate(rows, priors=line, measures="auprec")]
+        return [pr.evaluate(rows, priors=line, measure="auprec")]
     if name == "accsens_plane":
         measures = ["auc_range", "sens"]
-        return [pr.evaluate(rows, priors="observed", over=asked.get("over"), measures=measures)]
+        return [pr.evaluate(rows, priors="observed", over=asked.get("over"), measure=measures)]
     if name == "reliability":
         return [pr.calibration(rows, priors=priors or ["observed"]).curve]
     curves = pr.curve(rows)

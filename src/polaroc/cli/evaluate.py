@@ -147,7 +147,7 @@ def evaluate(
     }  # fmt: skip
     shown = opt.priors(prior) or list(DEFAULT_PRIORS)
     asked = opt.given(
-        priors=_with_grid(shown, over, grid), over=over, measures=measure,
+        priors=_with_grid(shown, over, grid), over=over, measure=measure,
         interpolation=interpolation, memory=memory,
     )  # fmt: skip
     if intervals:

@@ -62,7 +62,7 @@ def compare(
         )  # fmt: skip
         at = None if prior is None else opt.prior(prior)
         asked = opt.given(
-            measure=measure, prior=at, over=over, target=target, test_train_ratio=test_train_ratio
+            measure=measure, priors=at, over=over, target=target, test_train_ratio=test_train_ratio
         )
         result = pr.compare(rows, level=level, **asked)
     if output is not None:
@@ -185,7 +185,7 @@ def gate(
         )  # fmt: skip
         at = None if prior is None else opt.prior(prior)
         models = _models(rows, champion=champion, challenger=challenger)
-        asked = opt.given(measure=measure, over=over, prior=at, test_train_ratio=test_train_ratio)
+        asked = opt.given(measure=measure, over=over, priors=at, test_train_ratio=test_train_ratio)
         result = pr.gate(rows, **models, margin=margin, level=level, **asked)
     with exit_with(EXIT_CODES[result.verdict]):
         if as_markdown:

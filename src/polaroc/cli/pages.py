@@ -73,9 +73,8 @@ def report(
                 case=case, cluster=cluster, count=count, weight=weight,
             )  # fmt: skip
             asked = opt.given(
-                over=over, cost_fn=cost_fn, cost_fp=cost_fp, recall=min_recall,
-                precision=min_precision, confidence=confidence,
-                capacity=None if max_posfrac is None else 1000 * max_posfrac,
+                over=over, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
+                constraints=opt.limits(min_recall, min_precision, max_posfrac),
                 test_train_ratio=test_train_ratio,
             )  # fmt: skip
             with further_table(tuning, rows, sep, decimal) as tuned:
@@ -119,7 +118,7 @@ def demo(
         write_table(measures, staging)
         pr.report(
             predictions, truth="truth", score="score", over=OVER, test_train_ratio=RATIO,
-            recall=RECALL, path=staging / PAGE, tell=sentences.append,
+            constraints={"recall": RECALL}, path=staging / PAGE, tell=sentences.append,
         )  # fmt: skip
     for sentence in sentences[0].splitlines():
         out().print(sentence)

@@ -36,7 +36,7 @@ PLACEHOLDERS = {
 # Options whose names differ from those of the arguments.
 LIMITS = {"recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac"}
 OPTIONS = {
-    **LIMITS, "measures": "--measure", "priors": "--prior", "points": "--threshold",
+    **LIMITS, "priors": "--prior", "points": "--threshold",
     "constraints": "--min-precision", "capacity": "--max-posfrac", "path": "--out",
 }  # fmt: skip
 

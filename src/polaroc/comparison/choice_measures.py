@@ -31,14 +31,14 @@ def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> 
     measures = ["auc", measure, *([] if mean is None else [mean])]
     if (at := one_prior(over)) is not None:
         measures = sorted({measure, "auc"})
-        return evaluate(cases, priors=[at], measures=measures, score_prior=cases.score_prior)
+        return evaluate(cases, priors=[at], measure=measures, score_prior=cases.score_prior)
     if isinstance(over, Belief):
         return evaluate(
-            cases, over=over, priors=over.priors, measures=measures, score_prior=cases.score_prior
+            cases, over=over, priors=over.priors, measure=measures, score_prior=cases.score_prior
         )
     priors = prior_grid(*over, GRID)["prior"].to_list()
     return evaluate(
-        cases, over=over, priors=priors, measures=[*measures, "sens"], score_prior=cases.score_prior
+        cases, over=over, priors=priors, measure=[*measures, "sens"], score_prior=cases.score_prior
     )
 
 

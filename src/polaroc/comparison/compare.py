@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isinf
 from typing import Any, Unpack, get_args
@@ -11,7 +12,7 @@ import polars as pl
 
 from polaroc.base.checks import check_text
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.compared import Compared, compared, compared_cases
+from polaroc.comparison.compared import Compared, compared, compared_cases, single_prior
 from polaroc.comparison.design import FoldValues, Plan, Target, balanced, check_folds
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
 from polaroc.comparison.letters import check_result_name, letter_frame
@@ -40,7 +41,7 @@ def compare(
     table: Table | Cases[Any],
     measure: str = "iauprec",
     *,
-    prior: Prior | None = None,
+    priors: Prior | Sequence[Prior] | None = None,
     over: tuple[float, float] | Belief | None = None,
     target: Target | None = None,
     level: float = 0.95,
@@ -59,7 +60,7 @@ def compare(
         them; they take no column keywords. A lazy frame is collected.
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
-    prior
+    priors
         Prior in (0, 1), or ``"observed"``, where the table has the measure at
         several.
     over
@@ -148,6 +149,7 @@ def compare(
     check_text("measure", measure, "auprec")
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     given = compared(cases)
+    prior = single_prior(priors)
     refuse_places(measure, over, prior if given.on_cases else None)
     target = _target(given, target)
     if given.on_cases:
@@ -165,7 +167,7 @@ def compare(
     else:
         at = "observed" if prior is None else prior
         measures = evaluate(
-            given.cases, over=over, priors=at, measures=sorted({measure, "auc"}),
+            given.cases, over=over, priors=at, measure=sorted({measure, "auc"}),
             score_prior=given.cases.score_prior,
         )  # fmt: skip
     rows = rows_of(measures, measure)

@@ -2,11 +2,11 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio, refuse_unused, unless
+from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unless
 from polaroc.base.columns import collect_like
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
@@ -115,6 +115,19 @@ def compared_cases(
             hint="take the rows of each value on their own.",
         )
     return replace(found, score_prior=score_prior, test_train_ratio=test_train_ratio)
+
+
+def single_prior(priors: Prior | Sequence[Prior] | None) -> Prior | None:
+    """The prior at which models are compared, if one is given."""
+    if priors is None:
+        return None
+    listed = one_or_several(priors)
+    if len(listed) != 1:
+        raise InvalidArgument(
+            f"priors is {quoted(listed, 5)}, allowed is one: models are compared at one prior.",
+            hint="compare them at each in turn, or over a range, over=(0.05, 0.20).",
+        )
+    return cast(Prior, listed[0])
 
 
 def compared(cases: Cases[Any]) -> Compared:

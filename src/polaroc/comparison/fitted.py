@@ -53,7 +53,7 @@ def fitted(
     read = read_cases(cases)
     if measured is None:
         measured = evaluate(
-            cases, measures=sorted({name, "auc"}), priors=prior, over=over,
+            cases, measure=sorted({name, "auc"}), priors=prior, over=over,
             score_prior=cases.score_prior,
         )  # fmt: skip
     estimates = measured.filter(measure=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple, Unpack
@@ -19,7 +19,13 @@ from polaroc.base.checks import (
 from polaroc.base.rounding import number
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compare import compare
-from polaroc.comparison.compared import Compared, compared, compared_cases, two_models
+from polaroc.comparison.compared import (
+    Compared,
+    compared,
+    compared_cases,
+    single_prior,
+    two_models,
+)
 from polaroc.comparison.fitted import Fitted, fitted, single_measure, too_few_cases
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_and_bias
@@ -80,7 +86,7 @@ def gate(
     challenger: object,
     measure: str = "iauprec",
     over: tuple[float, float] | Belief | None = None,
-    prior: Prior | None = None,
+    priors: Prior | Sequence[Prior] | None = None,
     margin: float = 0.0,
     level: float = 0.95,
     score_prior: Prior = "observed",
@@ -99,11 +105,11 @@ def gate(
         The two models, by their values in the column of the models; other models are
         left aside.
     measure
-        The measure compared, as in `compare`. At a single `prior`, "iauprec" is "auprec" there.
+        The measure compared, as in `compare`. At a single prior, "iauprec" is "auprec" there.
     over
         The range (lo, hi) of priors, or a belief about the prior, that the measure
         needs; of measures in a table, those over this range.
-    prior
+    priors
         The one prior in (0, 1), or ``"observed"``, instead of `over`.
     margin
         By how much the challenger may be worse, ≥ 0, in units of the measure.
@@ -183,6 +189,7 @@ def gate(
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
+    prior = single_prior(priors)
     measure = _measure_asked(measure, over, prior, has_scores=has_scores)
     _check_margin(measure, margin)
     check_share("level", level)
@@ -202,7 +209,7 @@ def gate(
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
-            two, measure, prior=at, over=over if needs_range(measure) else None, level=level,
+            two, measure, priors=at, over=over if needs_range(measure) else None, level=level,
             score_prior=score_prior, test_train_ratio=test_train_ratio,
         )  # fmt: skip
         area = None
@@ -228,8 +235,8 @@ def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_score
     check_text("measure", measure, "iauprec")
     if over is not None and prior is not None:
         raise InvalidArgument(
-            "both over and prior are given.",
-            hint="leave one of them out: over=(0.05, 0.20) is a range, prior=0.1 a single prior.",
+            "both over and priors are given.",
+            hint="leave one of them out: over=(0.05, 0.20) is a range, priors=0.1 a single prior.",
         )  # fmt: skip
     if prior is not None:
         measure = at_one_prior(measure)
@@ -238,8 +245,8 @@ def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_score
             check_prior(prior)
     if over is None and prior is None and has_scores and needs_range(measure):
         raise InvalidArgument(
-            f"{measure!r} is over a range of priors, and neither over nor prior is given.",
-            hint="give over=(0.05, 0.20), or prior=0.1 where it is known.",
+            f"{measure!r} is over a range of priors, and neither over nor priors is given.",
+            hint="give over=(0.05, 0.20), or priors=0.1 where it is known.",
         )
     return measure
 

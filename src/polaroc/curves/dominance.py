@@ -14,14 +14,15 @@ from polaroc.base.columns import curve_keys, refuse_clash
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
-from polaroc.curves.whole import keys_named, takes_curve
+from polaroc.curves.whole import takes_curve
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
 
 
 @takes_curve
-def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
+def dominance(curve: pl.LazyFrame) -> pl.LazyFrame:
     """For each pair of models in a fold, whether the curve of one dominates the other.
 
     A dominates B when it is nowhere below B in ROC space, which is so if and
@@ -32,18 +33,14 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
     ----------
     curve
         The result of `curve` or `hull`.
-    model
-        The key that tells the models apart, by default "model"; they are compared where all
-        other keys, such as folds, are equal.
 
     Returns
     -------
     Frame of the kind given
-        One row per pair, sorted: the other keys; the two values as
-        `model_a`, `model_b` (named after that key); `relation` String, what the
-        first does to the second: "dominates", "dominated", "equal", "crosses",
-        or null where a curve lacks a class; `crossings`, a list of the points
-        (`fpr`, `tpr`) where the curves change places.
+        One row per pair, sorted: the other keys; the two models as `model_a`, `model_b`;
+        `relation` String, what the first does to the second: "dominates", "dominated", "equal",
+        "crosses", or null where a curve lacks a class; `crossings`, a list of the points (`fpr`,
+        `tpr`) where the curves change places.
 
     Raises
     ------
@@ -70,22 +67,26 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
     ('A', 'B', 'dominates')
     """
     keys = curve_keys(curve)
-    (model,) = keys_named("model", model, keys)
-    blocks = [key for key in keys if key != model]
-    names = [f"{model}_a", f"{model}_b"]
+    if "model" not in keys:
+        raise InvalidArgument(
+            f"the curves have no key 'model'; the keys are {quoted(keys) or 'none'}.",
+            hint="make them of predictions of several models.",
+        )
+    blocks = [key for key in keys if key != "model"]
+    names = ["model_a", "model_b"]
     refuse_clash(blocks, (*names, "relation", "crossings"))
     input_schema = curve.collect_schema()
     schema = (
         {key: input_schema[key] for key in blocks}
-        | dict.fromkeys(names, input_schema[model])
+        | dict.fromkeys(names, input_schema["model"])
         | {"relation": pl.String(), "crossings": CROSSINGS}
     )
-    pairs = partial(_pairs, blocks=blocks, model=model, schema=schema)
-    return in_order(curve, [*blocks, model]).map_batches(pairs, schema=schema)
+    pairs = partial(_pairs, blocks=blocks, schema=schema)
+    return in_order(curve, [*blocks, "model"]).map_batches(pairs, schema=schema)
 
 
 def _pairs(
-    curves: pl.DataFrame, blocks: Sequence[str], model: str, schema: dict[str, pl.DataType]
+    curves: pl.DataFrame, blocks: Sequence[str], schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     rows, first_rows = [], []
     placed = curves.with_row_index(PLACE)
@@ -94,18 +95,17 @@ def _pairs(
         if block.is_empty():
             continue
         # Read once: there are many pairs.
-        own = map(_Curve.of, block.partition_by(model, maintain_order=True))
+        own = map(_Curve.of, block.partition_by("model", maintain_order=True))
         for a, b in combinations(own, 2):
             rows.append(_relation(a, b))
             first_rows.append((a.first_row, b.first_row))
-    names = [f"{model}_a", f"{model}_b"]
     rows_a, rows_b = ([pair[side] for pair in first_rows] for side in (0, 1))
     # Gather keys by row: as Python objects, times would lose their nanoseconds.
     relations = {name: schema[name] for name in ("relation", "crossings")}
     return pl.concat(
         [
-            curves.select(*blocks, pl.col(model).alias(names[0]))[rows_a],
-            curves.select(pl.col(model).alias(names[1]))[rows_b],
+            curves.select(*blocks, pl.col("model").alias("model_a"))[rows_a],
+            curves.select(pl.col("model").alias("model_b"))[rows_b],
             pl.DataFrame(rows, schema=relations, orient="row"),
         ],
         how="horizontal",

@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import signature
 from math import nan
-from typing import Any, Concatenate, Literal, cast
+from typing import Any, Concatenate, cast
 
 import polars as pl
 
 from polaroc.base.backend import Backend, Polars
-from polaroc.base.columns import collect_like, column_names, curve_keys, engine_for, within
+from polaroc.base.columns import collect_like, curve_keys, engine_for, within
 from polaroc.base.private_columns import private
 from polaroc.base.tables import as_polars
 from polaroc.curves.segments import COUNTS
-from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.cases import first_keys
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import _P, FrameStep, LazyStep, Quantity, Table
@@ -193,22 +193,3 @@ def refuse_not_whole(sums: pl.DataFrame, keys: Sequence[str], tolerance: float) 
         "tpr and fpr their shares of positives and negatives.",
         hint=f"were some rounded, or changed? {AS_IT_IS}",
     )
-
-
-def keys_named(
-    role: Literal["model", "fold"], names: str | Sequence[str] | None, keys: Sequence[str]
-) -> list[str]:
-    """The keys of a table that tell its models or folds apart, by default the one named so.
-
-    Examples
-    --------
-    >>> keys_named("model", None, ["model", "cv"]), keys_named("fold", "site", ["model", "site"])
-    (['model'], ['site'])
-    """
-    named = column_names(role if names is None else names, role)
-    if not named or any(name not in keys for name in named):
-        raise InvalidArgument(
-            f"{role} is {names or role!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint=f"name a key that tells the {role}s apart, or make the table with {role}=.",
-        )
-    return named

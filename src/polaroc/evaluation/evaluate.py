@@ -33,7 +33,7 @@ def evaluate(
     interpolation: Interpolation = "exact",
     intervals: bool = False,
     level: float = 0.95,
-    measures: str | Sequence[str] | None = None,
+    measure: str | Sequence[str] | None = None,
     score_prior: Prior = "observed",
     memory: Memory | None = None,
     progress: Progress | bool | None = None,
@@ -65,7 +65,7 @@ def evaluate(
         are not allowed.
     level
         Nominal coverage of the intervals, in (0, 1).
-    measures
+    measure
         Any of "auc", "auprec", "iauprec" (see the functions of these names),
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
         the mean error over the range) and "equal_error" (where FNr = FPr); by
@@ -165,7 +165,7 @@ def evaluate(
     Arrays go in a mapping, and each model may have a column of scores:
 
     >>> arrays = {"y": [1, 0, 1, 0], "forest": [0.9, 0.7, 0.6, 0.1], "tree": [0.9, 0.2, 0.1, 0.3]}
-    >>> measures = pr.evaluate(arrays, truth="y", score=["forest", "tree"], measures="auc")
+    >>> measures = pr.evaluate(arrays, truth="y", score=["forest", "tree"], measure="auc")
     >>> measures.select("model", "estimate").rows()
     [('forest', 0.75), ('tree', 0.5)]
     """
@@ -174,7 +174,7 @@ def evaluate(
     grid = priors if estimates is None else priors_and_ends(estimates)
     request = Request(
         priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=score_prior, memory=memory, progress=progress,
+        measure=measure, score_prior=score_prior, memory=memory, progress=progress,
     )  # fmt: skip
     if estimates is not None and intervals:
         check_level(estimates, level)

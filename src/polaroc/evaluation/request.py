@@ -42,7 +42,7 @@ class Request:
     interpolation: Interpolation = "exact"
     intervals: bool = False
     level: float = LEVEL
-    measures: str | Sequence[str] | None = None
+    measure: str | Sequence[str] | None = None
     score_prior: Prior = "observed"
     memory: Memory | None = None
     progress: Progress | bool | None = None
@@ -80,7 +80,7 @@ class Request:
     def select(self, backend: Backend = POLARS) -> SelectedMeasures:
         """The measures, written for a backend; the extra ones are among those that are summed."""
         selected = select_measures(
-            self.measures, self.priors, self.over, self.interpolation, backend,
+            self.measure, self.priors, self.over, self.interpolation, backend,
             score_prior=self.score_prior,
         )  # fmt: skip
         summed = selected.on_hull if self.interpolation == "hull" else selected.on_curve

@@ -139,7 +139,7 @@ def iauprec(
     over: tuple[float, float] | Belief,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
-    measure: Literal["prior", "skew"] = "prior",
+    scale: Literal["prior", "skew"] = "prior",
 ) -> pl.LazyFrame:
     """AUPREC averaged over a range of priors or a belief about the prior, per key.
 
@@ -162,7 +162,7 @@ def iauprec(
         Precision at recall 0: the ``"limit"`` along the first segment,
         ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
         out. The first three differ under linear interpolation only.
-    measure
+    scale
         Whether a range is flat in the ``"prior"`` or in the ``"skew"``.
 
     Returns
@@ -185,7 +185,7 @@ def iauprec(
     >>> round(curves.pipe(pr.iauprec, over=(0.05, 0.20))["estimate"].item(), 4)
     0.3...
     """
-    averaged = iauprec_measure(over, interpolation, start, measure)
+    averaged = iauprec_measure(over, interpolation, start, scale)
     # Without the column `over`, so that the table can be concatenated with other areas.
     return measures_of_curves(_interpolated(curve, interpolation), [replace(averaged, over=None)])
 

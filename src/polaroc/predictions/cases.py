@@ -137,7 +137,7 @@ class Cases(Generic[Held]):
     20 rows, 10 positives
     truth  'truth' (by default)
     score  'score' (by default)
-    >>> found.pipe(pr.evaluate, measures="auc")["estimate"].item()
+    >>> found.pipe(pr.evaluate, measure="auc")["estimate"].item()
     0.68
     """
 

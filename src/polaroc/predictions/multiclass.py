@@ -66,7 +66,7 @@ def one_vs_rest(
     >>> import polaroc as pr
     >>> table = pl.DataFrame({"kind": ["a", "b"], "a": [0.9, 0.2], "b": [0.1, 0.8]})
     >>> by_class = pr.one_vs_rest(table, truth="kind", scores=["a", "b"])
-    >>> by_class.pipe(pr.evaluate, measures="auc").select("class", "estimate").rows()
+    >>> by_class.pipe(pr.evaluate, measure="auc").select("class", "estimate").rows()
     [('a', 1.0), ('b', 1.0)]
     >>> by_class.rows.filter(pl.col("class") == "a").select("case", "truth", "score").rows()
     [(0, True, 0.9), (1, False, 0.2)]

@@ -111,7 +111,7 @@ def simulate(
     --------
     >>> import polaroc as pr
     >>> tables = pr.simulate(auc=[0.8, 0.9], positives=50, negatives=450, tables=100)
-    >>> found = pr.evaluate(tables, truth="truth", score="score", by="table", measures="auc")
+    >>> found = pr.evaluate(tables, truth="truth", score="score", by="table", measure="auc")
     >>> found.group_by("model").agg(pl.col("estimate").mean().round(1)).sort("model").rows()
     [('A', 0.8), ('B', 0.9)]
     """

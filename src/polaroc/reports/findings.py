@@ -180,7 +180,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     """The findings of predictions."""
     cases = question.compared.cases
     measures = evaluate(
-        cases, priors=_priors(question, priors, grid), measures=["auc", "auprec", "iauprec"],
+        cases, priors=_priors(question, priors, grid), measure=["auc", "auprec", "iauprec"],
         over=question.over,
     )  # fmt: skip
     refuse_one_class(measures)
@@ -190,7 +190,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     if not question.folds:
         ends = _ends_of_estimate(question)
         limits = evaluate(
-            cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals=True,
+            cases, measure=["auprec", "iauprec"] if ends else "iauprec", intervals=True,
             level=question.level, priors=ends or 0.5, over=question.over,
         )  # fmt: skip
         each = [*question.keys, "measure", "prior"]

@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factors, check_share, is_number, shortened
+from polaroc.base.checks import check_factors, check_share
 from polaroc.comparison.compared import Compared, without_errors
-from polaroc.errors import InvalidArgument, example, quoted
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
@@ -19,37 +19,33 @@ from polaroc.typing import Table
 TYPICAL_RECALLS = (0.8, 0.9, 0.95)
 
 
+# Rates that a threshold of a report may be limited by.
+LIMITED = ("recall", "precision", "posfrac")
+
+
 @dataclass(frozen=True)
 class Needs:
-    """Goals of the thresholds of a report; arguments of `report` of the same names."""
+    """What the thresholds of a report are for: limits as `constraints` of `report`, or costs."""
 
     recall: float | None = None
     precision: float | None = None
-    capacity: float | None = None
+    posfrac: float | None = None
     cost_fn: float | None = None
     cost_fp: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("recall", "precision"):
+        for name in LIMITED:
             if getattr(self, name) is not None:
                 check_share(name, getattr(self, name))
-        if self.capacity is not None and not (
-            is_number(self.capacity) and 1 <= self.capacity <= 1000
-        ):
-            raise InvalidArgument(
-                f"capacity is {shortened(self.capacity)}, allowed are 1 to 1000: so many of 1,000 "
-                "cases can be looked at.",
-                hint=example("capacity", 50),
-            )
         costs = {"cost_fn": self.cost_fn, "cost_fp": self.cost_fp}
         check_factors(**{name: cost for name, cost in costs.items() if cost is not None})
-        given = [name for name in ("recall", "precision", "capacity") if getattr(self, name)]
+        given = [name for name in LIMITED if getattr(self, name) is not None]
         given += ["costs"] if self.has_costs else []
         if len(given) > 1:
             raise InvalidArgument(
                 f"{' and '.join(given)} are given, and a threshold can meet one need.",
-                hint="give recall, precision, capacity or costs, and read off the page what the "
-                "threshold does to the others.",
+                hint="give one of them or costs, and read off the page what the threshold does to "
+                "the others.",
             )
 
     @property
@@ -73,8 +69,8 @@ class Needs:
             return [Need("cost", (prior,), 0, *self.costs) for prior in priors]
         if self.precision is not None:
             return [Need("precision", priors, self.precision)]
-        if self.capacity is not None:
-            return [Need("capacity", priors, self.capacity / 1000)]
+        if self.posfrac is not None:
+            return [Need("capacity", priors, self.posfrac)]
         recalls = TYPICAL_RECALLS if self.recall is None else (self.recall,)
         return [Need("recall", priors, recall) for recall in recalls]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -22,7 +22,7 @@ from polaroc.base.columns import as_lazy, refuse_nested
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compared import compared, compared_cases, ranked_rows
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
@@ -30,10 +30,11 @@ from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions
-from polaroc.reports.inputs import Needs, Question, tuning_rows, with_model
+from polaroc.reports.inputs import LIMITED, Needs, Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
+from polaroc.thresholds.constraints import checked_limits
 from polaroc.typing import Prior, Table
 
 TITLE = "Which model, how sure, at which threshold"
@@ -48,9 +49,7 @@ def report(
     grid: int = 25,
     level: float = 0.95,
     confidence: float = 0.95,
-    recall: float | None = None,
-    precision: float | None = None,
-    capacity: float | None = None,
+    constraints: Mapping[str, float] | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
     tuning: Table | Cases[Any] | None = None,
@@ -92,12 +91,12 @@ def report(
         Coverage of intervals, in (0, 1); tests are made at 1 − `level`.
     confidence
         Of promises, in (0, 1).
-    recall, precision, capacity
-        What the threshold is for, one of them or costs: the least share of positives
-        that it finds, in (0, 1); the least share of alarms that are right, at every
-        prior of the range; or how many of 1,000 cases can be looked at, 1 to 1000. By
-        default the page says that no goal was given, and shows as examples the thresholds that
-        find 80, 90 and 95 % of positives.
+    constraints
+        What the threshold is for, one limit in (0, 1) or costs: ``{"recall": 0.9}``, the least
+        share of positives that it finds; ``{"precision": 0.5}``, the least share of alarms that
+        are right, at every prior of the range; or ``{"posfrac": 0.05}``, the greatest share of
+        cases with an alarm. By default the page says that no goal was given, and shows as examples
+        the thresholds that find 80, 90 and 95 % of positives.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm: the threshold is then that
         of least expected cost at the mean prior. One of them alone is against 1. With
@@ -173,13 +172,16 @@ def report(
     if isinstance(table, Monitor):
         refuse_unused(
             "for predictions or measures", "the result of monitor has all that its page shows",
-            **columns, over=over, priors=priors or None, recall=recall, precision=precision,
-            capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
+            **columns, over=over, priors=priors or None, constraints=constraints,
+            cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
         )  # fmt: skip
         return _of_monitor(table, file, title, tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
     over = _belief_or_range(over if estimate is None else estimate)
-    needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
+    limits = {} if constraints is None else checked_limits(constraints)
+    for name in limits:
+        check_choice("a constraint of a report", name, LIMITED)
+    needs = Needs(**limits, cost_fn=cost_fn, cost_fp=cost_fp)
     priors = one_or_several(priors)
     for one in priors:
         check_prior(one)

@@ -166,7 +166,7 @@ def measure_score(
     measures = evaluate(
         pl.DataFrame(columns),
         weight=None if sample_weight is None else "weight",
-        priors=prior, over=over, interpolation=interpolation, measures=measure,
+        priors=prior, over=over, interpolation=interpolation, measure=measure,
     )  # fmt: skip
     estimate, note = measures.select("estimate", "note").row(0)
     if estimate is None:

@@ -53,7 +53,7 @@ def evaluate(
     interpolation: Interpolation = "exact",
     intervals: bool = False,
     level: float = 0.95,
-    measures: str | Sequence[str] | None = None,
+    measure: str | Sequence[str] | None = None,
     score_prior: Prior = "observed",
     ranges: Ranges = None,
     **columns: Unpack[Columns],
@@ -64,7 +64,7 @@ def evaluate(
     ----------
     table
         Predictions, one row per case: an ibis table.
-    priors, over, interpolation, measures, score_prior
+    priors, over, interpolation, measure, score_prior
         As in `polaroc.evaluate`. For the interpolation ``"hull"`` the points that may be vertices
         are fetched at once, and the result is a table in memory.
     intervals, level
@@ -107,7 +107,7 @@ def evaluate(
             )
     request = Request(
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=score_prior,
+        measure=measure, score_prior=score_prior,
     )  # fmt: skip
     predictions = with_ranges(read(table, columns), ranges)
     counts = _cells(predictions)

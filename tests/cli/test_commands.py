@@ -284,8 +284,8 @@ def test_monitor(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "options", "arguments"),
     [
-        ("folds", ["--min-recall", 0.9], {"recall": 0.9}),
-        ("one test set", ["--max-posfrac", 0.2], {"capacity": 200}),
+        ("folds", ["--min-recall", 0.9], {"constraints": {"recall": 0.9}}),
+        ("one test set", ["--max-posfrac", 0.2], {"constraints": {"posfrac": 0.2}}),
         ("wide", ["--cost-fn", 5, "--title", "Mine"], {"cost_fn": 5, "title": "Mine"}),
     ],
 )

@@ -151,7 +151,7 @@ def test_on_folds_few_positives_leave_it_open_too():
     few, names = in_folds(alike(40, 400)), {key: NAMES[key] for key in ("truth", "score", "case")}
     roles = {**names, "fold": ["repeat", "fold"]}
     for asked in (
-        {"measure": "auc"}, {"measure": "auprec", "prior": 0.5},
+        {"measure": "auc"}, {"measure": "auprec", "priors": 0.5},
         {"measure": "iauprec", "over": (0.05, 0.2)},
     ):  # fmt: skip
         result = gate(few, margin=0.05, **asked)

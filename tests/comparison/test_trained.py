@@ -7,7 +7,7 @@ import polaroc as pr
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
 NAMES = {"truth": "truth", "score": "score", "case": "case"}
 MEASURES = {
-    "auprec": {"prior": 0.1},
+    "auprec": {"priors": 0.1},
     "iauprec": {"over": (0.05, 0.2)},
     "sens": {"over": (0.05, 0.2)},
 }
@@ -20,7 +20,7 @@ def compare(table=TABLE, measure="auc", **kwargs):
 @pytest.mark.parametrize(("measure", "asked"), MEASURES.items(), ids=MEASURES)
 def test_estimates_and_errors_are_those_of_each_model(measure, asked):
     found = compare(measure=measure, **asked)
-    priors = asked.get("prior", "observed")
+    priors = asked.get("priors", "observed")
     alone = pr.evaluate(
         TABLE, truth="truth", score="score", measure=measure, priors=priors,
         over=asked.get("over"), intervals=True,

@@ -107,7 +107,7 @@ def test_uniform_in_the_skew_gives_the_mean_precision(lo, hi):
     assert mean_prior(belief) == pytest.approx(means.pop(1), rel=1e-9)
     for ratio, mean in means.items():
         assert mean_precision(belief, ratio) == pytest.approx(mean, abs=1e-11)
-        assert mean_precision((lo, hi), ratio, measure="skew") == pytest.approx(mean, abs=1e-11)
+        assert mean_precision((lo, hi), ratio, scale="skew") == pytest.approx(mean, abs=1e-11)
 
 
 @pytest.mark.parametrize(("a", "b"), [(2, 18), (1, 1), (3, 40), (1.5, 1.5), (0.5, 0.5), (30, 10)])

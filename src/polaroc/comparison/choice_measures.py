@@ -90,9 +90,9 @@ def of_one_test_set(
     evidence = of_test_set(scored, [one])
     if not scored.share_clusters and scored.unequal_weights is None:
         return evidence, None
-    wanted: dict[str, Any] = {"measures": mean, "over": over}
+    wanted: dict[str, Any] = {"measure": mean, "over": over}
     if at is not None:
-        wanted = {"measures": measure, "priors": [at]}
+        wanted = {"measure": measure, "priors": [at]}
     wanted["score_prior"] = cases.score_prior
     return evidence, evaluate(cases, **wanted, intervals=True, level=level)
 

@@ -22,7 +22,7 @@ from polaroc.evaluation.pipeline import Result, run
 from polaroc.evaluation.request import Request
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.audit import balance_note
-from polaroc.predictions.cases import named_columns
+from polaroc.predictions.canonical import named_columns
 from polaroc.predictions.row_checks import check_labels
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Interpolation, Prior

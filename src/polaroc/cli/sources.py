@@ -19,7 +19,8 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, qu
 from polaroc.files.atomic import keep_input
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import MAGIC, TextFormat
-from polaroc.predictions.cases import COUNTED, MEASURED, Cases, named_columns
+from polaroc.predictions.canonical import COUNTED, named_columns
+from polaroc.predictions.cases import MEASURED, Cases
 from polaroc.predictions.columns import BY_DEFAULT
 
 STDIN = "-"

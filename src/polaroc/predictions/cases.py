@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, replace
-from itertools import combinations
 from typing import (
     Any,
     Concatenate,
@@ -23,16 +22,11 @@ from typing import (
 import polars as pl
 
 from polaroc.base.columns import (
-    OF_THRESHOLDS,
-    RENAME,
-    RESERVED,
-    column_name,
-    column_names,
     engine_for,
 )
-from polaroc.base.private_columns import LABEL, PRIVATE, TRUTH, private
+from polaroc.base.private_columns import LABEL, TRUTH
 from polaroc.base.tables import as_polars
-from polaroc.base.text import is_missing_text, listed_rows
+from polaroc.base.text import listed_rows
 from polaroc.errors import (
     InvalidArgument,
     InvalidPredictions,
@@ -41,10 +35,10 @@ from polaroc.errors import (
     quoted,
     warn,
 )
-from polaroc.predictions.columns import BY_DEFAULT, CANONICAL, KEYWORDS, NEEDED, ROLES, Columns
+from polaroc.predictions.canonical import COUNTED, canonical_rows, named_columns
+from polaroc.predictions.columns import NEEDED, ROLES, Columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
-    INEXACT,
     NULL_TRUTH,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
@@ -54,21 +48,11 @@ from polaroc.predictions.row_checks import (
     column_in_words,
     first_labels,
     read_labels,
-    score_column,
-    truth_column,
-    weight_column,
 )
 from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
-WRITE_NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field or NA."
-DECIMAL_COMMA = (
-    "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True), on the command "
-    "line with --decimal ,."
-)
-# Whether a score of a wide table was more than a float holds.
-OF_WIDE = private("inexact")
 # Labels up to which the truth may be one of several classes.
 MAX_CLASSES = 50
 # Values by which a column divides the data, such as "train" and "test_set", and not into folds.
@@ -77,8 +61,6 @@ PART = re.compile(
     r"([-_ ]?(set|data))?",
     re.IGNORECASE,
 )
-# Roles that are counted in what is printed of a table in memory.
-COUNTED = ("model", "fold", "case", "cluster", "by")
 # The order in which roles are printed.
 ORDER = ("truth", "score", "model", "fold", "case", "cluster", "weight", "count", "by")
 # Columns that tell a table of measures.
@@ -412,186 +394,16 @@ def _declared(
     table: pl.DataFrame | pl.LazyFrame, columns: Mapping[str, Any], keep: Sequence[str]
 ) -> Cases[Any]:
     """Cases whose rows are not checked: `error` says which cannot be ranked, and why."""
-    schema = table.lazy().collect_schema()
-    names = named_columns(columns, schema, keep)
-    nulls, positive = columns.get("nulls", "raise"), columns.get("positive")
-    check_choice("nulls", nulls, get_args(Nulls))
-    by, scores = names.pop("by", []), names.get("score", [])
-    chosen = [*map(pl.col, [*by, *keep])]
-    for role in ("model", "case", "cluster"):
-        if role in names:
-            column = pl.col(names[role][0])
-            if role == "cluster" and schema[names[role][0]].is_float():
-                # A NaN is as missing as a null: its rows have no more in common.
-                column = column.fill_nan(None)
-            chosen.append(column.alias(role))
-    if "fold" in names:
-        chosen.append(_joined(names["fold"]).alias("fold"))
-    raw = {role: names[role][0] for role in ("truth", "weight", "count") if role in names}
-    chosen += [pl.col(name).alias(role) for role, name in raw.items()]
-    if "truth" in raw and positive is not None and isinstance(table, pl.LazyFrame):
-        # A plan is read once: what was read tells which labels there are.
-        chosen.append(pl.col(raw["truth"]).alias(LABEL))
-    if is_wide(columns):
-        rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
-    else:
-        rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
-    kinds = rows.collect_schema()
-    values: dict[str, pl.Expr] = {}
-    problems: list[tuple[int, pl.Expr]] = []
-    if scores:
-        if kinds["score"] == pl.String:
-            _refuse_words(rows.lazy(), column_in_words("score", scores))
-        values["score"], found = score_column(pl.col("score"), kinds["score"], scores)
-        problems += [*found, *([(INEXACT, pl.col(OF_WIDE))] if OF_WIDE in kinds else [])]
-    if "truth" in names:
-        values["truth"], found = truth_column(
-            pl.col("truth"), kinds["truth"], names["truth"][0], positive
-        )
-        problems += found
-    for role in ("weight", "count"):
-        if role in names:
-            values[role], found = weight_column(pl.col(role), kinds[role], names[role][0], role)
-            problems += found
-    error = pl.coalesce(
-        pl.lit(None, pl.UInt8),
-        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in problems),
-    )
-    rows = rows.with_columns(**values, error=error).drop(OF_WIDE, strict=False)
-    own: dict[str, Any] = {role: role for role in ROLES if role in kinds and role != "fold"}
+    check_choice("nulls", columns.get("nulls", "raise"), get_args(Nulls))
+    names = named_columns(columns, table.lazy().collect_schema(), keep)
+    rows, score_type, errors = canonical_rows(table, columns, names, keep)
+    present = rows.collect_schema()
+    own: dict[str, Any] = {role: role for role in ROLES if role in present and role != "fold"}
     return Cases(
-        rows, **own, fold=("fold",) if "fold" in names else (),
-        by=tuple(by), nulls=nulls, source=table, columns=deepcopy({**columns}),
-        names=names | ({"by": by} if by else {}),
-        score_type=kinds["score"] if scores else pl.Float64(),
-        errors=tuple(dict.fromkeys(code for code, _ in problems)),
+        rows, **own, fold=("fold",) if "fold" in names else (), by=tuple(names.get("by", ())),
+        nulls=columns.get("nulls", "raise"), source=table, columns=deepcopy({**columns}),
+        names=names, score_type=score_type, errors=errors,
     )  # fmt: skip
-
-
-def named_columns(
-    columns: Mapping[str, Any], schema: Mapping[str, pl.DataType], keep: Sequence[str] = ()
-) -> dict[str, list[str]]:
-    """The columns of each role that has any; raise for those that cannot have it."""
-    unknown = [name for name in columns if name not in KEYWORDS]
-    if unknown:
-        raise TypeError(f"there is no keyword argument {quoted(unknown)}; see help(pr.cases)")
-    names = {}
-    for role in (*ROLES, "by"):
-        if role in columns:
-            value = columns[role]
-            if role in ("fold", "by", "score"):
-                found = column_names(value, role)
-            else:
-                found = [] if value is None else [column_name(value, role)]
-            if role == "score" and value is not None and not found:
-                raise InvalidArgument("score has no column.", hint="name one, or one per model.")
-            if found:
-                names[role] = found
-    taken = {name for own in names.values() for name in own}
-    for role in BY_DEFAULT:
-        if role not in columns and role not in taken and role in schema:
-            names[role] = [role]
-    check_columns(schema, [*keep, *(name for own in names.values() for name in own)])
-    if "weight" in names and "count" in names:
-        raise InvalidArgument(
-            "count and weight are both given: a row either stands for equal cases or has a weight.",
-            hint="repeat the rows as often as their count says, and keep weight.",
-        )
-    for (one, its), (other, theirs) in combinations(names.items(), 2):
-        exclude = {one, other} & {"truth", "score", "weight", "count"} or {one, other} in (
-            {"model", "fold"},
-            {"model", "case"},
-            {"by", "model"},
-            {"by", "fold"},
-        )
-        shared = [name for name in its if name in theirs]
-        if exclude and shared:
-            raise InvalidArgument(
-                f"the column {shared[0]!r} is {one} and {other}, which are different things.",
-                hint=f"name another column, or none: {other}=None.",
-            )
-    if is_wide(columns) and "model" in names:
-        raise InvalidArgument(
-            f"score has one column per model, and model is {names['model'][0]!r}, too.",
-            hint="model=None, or give one column of scores.",
-        )
-    reserved = CANONICAL | RESERVED | OF_THRESHOLDS
-    for name in (*names.get("by", ()), *(name for name in keep if not name.startswith(PRIVATE))):
-        if name in BY_DEFAULT and names.get(name) in ([name], None):
-            raise InvalidArgument(
-                f"by has the column {name!r}, which is the {name}.", hint="leave it out of by."
-            )
-        if name in reserved or name.startswith(PRIVATE):
-            raise InvalidArgument(
-                f"by has the column {name!r}, reserved for polaroc's own columns.", hint=RENAME
-            )
-    for name in {name for role in COUNTED for name in names.get(role, ())}:
-        if schema[name] == pl.Object:
-            raise InvalidPredictions(
-                f"the column {name!r} has values of different types.",
-                hint="make them one type first, for example with .astype(str) in pandas.",
-            )
-    return names
-
-
-def is_wide(columns: Mapping[str, Any]) -> bool:
-    """Whether the scores are a list of columns, each of a model."""
-    return columns.get("score") is not None and not isinstance(columns["score"], str)
-
-
-def check_columns(present: Collection[str], wanted: Sequence[str]) -> None:
-    """Refuse names that are no columns of the table."""
-    unknown = list(dict.fromkeys(name for name in wanted if name not in present))
-    if unknown:
-        raise InvalidArgument(
-            f"there is no column {quoted(unknown)}; the table has "
-            f"{quoted([*present]) or 'no columns'}.",
-            hint="check the spelling of the columns.",
-        )
-
-
-def _joined(folds: Sequence[str]) -> pl.Expr:
-    """The column of folds; several are joined by dots."""
-    if len(folds) == 1:
-        return pl.col(folds[0])
-    parts = []
-    for name in folds:
-        part = pl.col(name).cast(pl.String)
-        for mark in ("\\", "."):
-            # Dots within values are escaped, so that different folds stay different.
-            part = part.str.replace_all(mark, f"\\{mark}", literal=True)
-        parts.append(part.fill_null("\\null"))
-    return pl.concat_str(*parts, separator=".")
-
-
-def _one_row_per_model(
-    table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str], *, numbered: bool
-) -> Any:
-    """The rows of a wide table by `model`, as its columns of scores are named, and `case`.
-
-    Where some may be more than a float holds, `OF_WIDE` says which are.
-    """
-    schema = table.collect_schema()
-    row, columns = private("row"), {private(f"score_{i}"): name for i, name in enumerate(scores)}
-    values: list[pl.Expr] = []
-    inexact: dict[str, pl.Expr] = {}
-    for new, name in columns.items():
-        value, errors = score_column(pl.col(name), schema[name], name)
-        values.append(value.alias(new))
-        inexact |= {f"{new}_inexact": is_so for code, is_so in errors if code == INEXACT}
-    wide = table.with_row_index(row).select(
-        *chosen, *([pl.col(row).alias("case")] if numbered else []), *values,
-        **inexact,
-    )  # fmt: skip
-    index = [name for name in wide.collect_schema() if name not in columns]
-    long = wide.unpivot([*columns], index=index, variable_name="model", value_name="score")
-    if inexact:
-        of_model = (
-            (pl.col("model") == flag.removesuffix("_inexact")) & pl.col(flag) for flag in inexact
-        )
-        long = long.with_columns(pl.any_horizontal(of_model).alias(OF_WIDE))
-    model = pl.col("model").replace_strict([*columns], [*scores], return_dtype=pl.String)
-    return long.with_columns(model).drop(inexact)
 
 
 def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
@@ -680,32 +492,6 @@ def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
             f"{quoted(values, 5)}, which are parts of data, not folds, as it seems: if so, keep "
             "the rows of one part."
         )
-
-
-def _refuse_words(rows: pl.LazyFrame, score: str) -> None:
-    """Raise for scores that are text, naming the first that is no number that a float holds."""
-    text = pl.col("score")
-    number = text.cast(pl.Float64, strict=False)
-    too_large = number.is_infinite() & ~text.str.contains("(?i)inf")
-    is_none = text.is_not_null() & (number.is_null() | too_large)
-    row = private("row")
-    is_in_commas = text.str.replace(",", ".").cast(pl.Float64, strict=False).is_not_null()
-    # A text of a missing value is likely not what is wrong, nor numbers if all have commas.
-    wrong = rows.with_row_index(row).filter(is_none).sort(is_missing_text(text), is_in_commas, row)
-    first = wrong.select("score", row, is_in_commas.alias("is_in_commas")).head(1).collect()
-    if first.is_empty():
-        if rows.head(1).collect().is_empty():
-            raise InvalidPredictions(
-                f"there are no rows, and {score} is String.",
-                hint="an empty table needs a column of numbers, too.",
-            )
-        return
-    word, at, in_commas = first.row(0)
-    raise InvalidPredictions(
-        f"{score} is String, allowed are numbers up to 1.8e308; {quoted([word])} in row "
-        f"{at + 1:,} is none.",
-        hint=DECIMAL_COMMA if "," in word and in_commas else WRITE_NUMBERS,
-    )
 
 
 def _listed(names: str | Sequence[str] | None) -> list[str]:

@@ -19,7 +19,8 @@ from polaroc.base.private_columns import (
 )
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice, quoted
-from polaroc.predictions.cases import is_wide, named_columns, require
+from polaroc.predictions.canonical import is_wide, named_columns
+from polaroc.predictions.cases import require
 from polaroc.predictions.columns import NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,

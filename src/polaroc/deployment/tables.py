@@ -89,11 +89,6 @@ def read_with_time(
     with errors_named(table):
         if time is None:
             return read(cases, collected=True)
-        if time in [name for role in ("by", "model", "fold") for name in cases.names.get(role, ())]:
-            raise InvalidArgument(
-                f"the time {time!r} is among by, model and fold, too.",
-                hint="leave it out there, with fold=None if it is the fold by default.",
-            )
         held = cases.collect()
         if every is not None or held.rows.schema[time] == pl.String:
             times = cut(dates_of(held.rows[time]), every)

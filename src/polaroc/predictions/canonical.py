@@ -86,15 +86,17 @@ def named_columns(
             f"score has one column per model, and model is {names['model'][0]!r}, too.",
             hint="model=None, or give one column of scores.",
         )
-    reserved = CANONICAL | RESERVED | OF_THRESHOLDS
-    for name in (*names.get("by", ()), *(name for name in keep if not name.startswith(PRIVATE))):
-        if name in BY_DEFAULT and names.get(name) in ([name], None):
+    for name in names.get("by", ()):
+        if name in BY_DEFAULT and columns.get(name, name) in (name, [name]):
             raise InvalidArgument(
                 f"by has the column {name!r}, which is the {name}.", hint="leave it out of by."
             )
-        if name in reserved or name.startswith(PRIVATE):
+        _refuse_reserved("by", name)
+    for name in (name for name in keep if not name.startswith(PRIVATE)):
+        _refuse_reserved("time", name)
+        if any(name in names.get(role, ()) for role in ("by", "model", "fold")):
             raise InvalidArgument(
-                f"by has the column {name!r}, reserved for polaroc's own columns.", hint=RENAME
+                f"the time {name!r} is among by, model and fold, too.", hint="leave it out there."
             )
     for name in {name for role in COUNTED for name in names.get(role, ())}:
         if schema[name] == pl.Object:
@@ -118,6 +120,14 @@ def check_columns(present: Collection[str], wanted: Sequence[str]) -> None:
             f"there is no column {quoted(unknown)}; the table has "
             f"{quoted([*present]) or 'no columns'}.",
             hint="check the spelling of the columns.",
+        )
+
+
+def _refuse_reserved(argument: str, name: str) -> None:
+    """Refuse the name of a column of canonical tables or of results."""
+    if name in CANONICAL | RESERVED | OF_THRESHOLDS or name.startswith(PRIVATE):
+        raise InvalidArgument(
+            f"{argument} has the column {name!r}, reserved for polaroc's own columns.", hint=RENAME
         )
 
 

@@ -253,6 +253,16 @@ def test_few_scores_do_not_tell_cases_apart():
     assert choose(TEST, tuning=other, case="id").bayes
 
 
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["A", "B", "C", "D"])])
+def test_names_of_models_may_have_another_text_type_in_tuning(kind):
+    expected = choose(long(TEST), score="score", tuning=long(TUNING)).models
+    typed = pl.col("model").cast(kind)
+    found = choose(long(TEST), score="score", tuning=long(TUNING).with_columns(typed)).models
+    assert_same_numbers(found, expected)
+    found = choose(long(TEST).with_columns(typed), score="score", tuning=long(TUNING)).models
+    assert_same_numbers(found.with_columns(pl.col("model").cast(pl.String)), expected)
+
+
 def test_tuning_has_roles_of_its_own_or_the_same():
     expected = choose(long(TEST), score="score", tuning=long(TUNING)).models
     other = long(TUNING).select(label="truth", p="score", which="model", key="id")

@@ -68,10 +68,12 @@ def test_what_tuning_and_test_share_is_said_in_the_same_words(function, in_cases
             assert said in words
 
 
-@pytest.mark.parametrize("function", FUNCTIONS[:2])
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_columns_may_have_other_names_and_types(function, tmp_path):
     names = {"visit": "number", "patient": "person"}
-    narrow = SAME_PATIENTS.with_columns(pl.col("patient", "visit").cast(pl.Int32)).rename(names)
+    narrow = SAME_PATIENTS.rename(names).with_columns(
+        pl.col(*names.values()).cast(pl.Int32), pl.col("model").cast(pl.Categorical)
+    )
     own = {**ROLES, "case": "number", "cluster": "person"}
     tuning = pr.cases(narrow, **own)
     test = pr.cases(TEST, **ROLES, cluster="patient")

@@ -22,7 +22,7 @@ from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
-from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning
+from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
@@ -55,6 +55,7 @@ def choose_with_tuning(
     # Thresholds that cost least need no clusters, those with a promise do.
     optional = ("model", "fold", "case", *(("cluster",) if stakes.confidence is None else ()))
     tuned = same_columns(cases, tuning, may_lack=optional).collect()
+    tuned = with_model_type(tuned, cases)
     for one in (cases, tuned):
         _refuse_folds(one)
     shared = shared_with_tuning(cases, tuned)

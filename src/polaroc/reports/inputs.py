@@ -12,7 +12,7 @@ from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
 from polaroc.thresholds.need import Need
-from polaroc.thresholds.tuning_cases import shared_with_tuning
+from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
 from polaroc.typing import Table
 
 # Least recalls of the thresholds that are shown where nobody said what is needed.
@@ -152,7 +152,8 @@ def tuning_rows(
 
     Folds are refused.
     """
-    other = with_model(same_columns(cases, tuning)).collect()
+    judging = with_model(cases).collect()
+    other = with_model_type(with_model(same_columns(cases, tuning)).collect(), judging)
     folds = [*other.fold]
     if judged.folds or any(other.rows[fold].n_unique() > 1 for fold in folds):
         raise InvalidArgument(
@@ -161,4 +162,4 @@ def tuning_rows(
             hint="leave it out, or give predictions of fitted models on one test set.",
         )
     rows = without_errors(replace(other, fold=()))
-    return rows, shared_with_tuning(with_model(cases).collect(), other)
+    return rows, shared_with_tuning(judging, other)

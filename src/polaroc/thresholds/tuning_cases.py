@@ -1,9 +1,11 @@
 """Cases that thresholds were chosen on, among those that they are judged on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
+from polaroc.base.columns import with_key_types
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.errors import InvalidTable, quoted
@@ -22,6 +24,15 @@ SHARED = {
     "cluster": "{}: where they are the same ones, new ones may do worse than the rates say.",
 }
 AT, ROWS = private("at"), private("rows")
+
+
+def with_model_type(tuning: Cases[pl.DataFrame], cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The tuning cases, with the names of models in the type that they have in the other cases."""
+    if tuning.model is None or cases.model is None:
+        return tuning
+    tables = ("the predictions", "tuning")
+    rows = with_key_types(tuning.rows.lazy(), cases.rows.schema, [tuning.model], tables)
+    return replace(tuning, rows=rows.collect())
 
 
 def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -> list[str]:

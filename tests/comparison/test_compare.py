@@ -3,6 +3,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
+from agreement import assert_same_numbers
 from layouts import draw, tidy
 
 import polaroc as pr
@@ -137,3 +138,10 @@ def test_cases_that_were_merely_found_tell_the_ratio_where_folds_share_them():
     assert said.plan.test_train_ratio == pytest.approx(1 / 3, rel=0.05)
     shared = pr.compare(table, **asked)
     assert shared.plan.test_train_ratio > 0.25
+
+
+def test_predictions_may_have_columns_named_as_those_of_measures():
+    table = pr.datasets.satellite_predictions()
+    expected = pr.compare(table, "auc", test_train_ratio=0.25)
+    found = table.with_columns(measure=pl.lit("auc"), estimate=0.5)
+    assert_same_numbers(pr.compare(found, "auc", test_train_ratio=0.25).pairs, expected.pairs)

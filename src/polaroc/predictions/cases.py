@@ -334,7 +334,8 @@ def cases_or_measures(table: Any, columns: Mapping[str, Any]) -> Cases[Any]:
         return table if is_measured else as_cases(table, columns)
     frame = as_polars(table)
     present = {*frame.lazy().collect_schema().names()}
-    if {"truth", "score"} & {*columns} or not present >= {*MEASURED}:
+    is_measured = present >= {*MEASURED} and not present >= {*NEEDED}
+    if {*NEEDED} & {*columns} or not is_measured:
         return as_cases(frame, columns)
     if columns:
         raise InvalidArgument(

@@ -51,7 +51,7 @@ REFUSED = [
     ([*READ, "--positive", "maybe"], "--positive is maybe"),
     ([*READ, "--grid", "5"], "give --over 0.05 0.20"),
     ([*READ, "--table", "t"], "which is for an address"),
-    ([*READ, "--measure", "nope"], "measures is 'nope'"),
+    ([*READ, "--measure", "nope"], "measure is 'nope'"),
     ([*READ, "--out", "x.html"], "name a folder, or a table"),
     ([*READ, "--out", "p.parquet", "--force"], "is an input"),
     ([*READ, "--out", "one.csv"], "choose another path; on the command line --force replaces it"),

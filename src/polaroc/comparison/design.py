@@ -148,7 +148,7 @@ def _refuse_mixed_priors(wide: pl.DataFrame, folds: Sequence[str]) -> None:
     if (priors[SPREAD].fill_null(0) > SAME).any():
         raise InvalidTable(
             "models of one fold are measured at different priors.",
-            hint="their test sets differ: take one prior for all, for example prior=0.1.",
+            hint="their test sets differ: take one prior for all, for example priors=0.1.",
         )
 
 

@@ -97,7 +97,7 @@ class Rows:
                 raise InvalidArgument(
                     f"{self.measure!r} is in the table at several priors: "
                     f"{_listed(distinct(self.frame['prior']))}.",
-                    hint="say which one, for example prior=0.1.",
+                    hint="say which one, for example priors=0.1.",
                 )
             return
         if not self.has_prior:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import check_share, refuse_unused, unless
+from polaroc.base.checks import check_bool, check_share, refuse_unused, unless
 from polaroc.errors import InvalidArgument
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
@@ -52,6 +52,7 @@ class Request:
     def __post_init__(self) -> None:
         if isinstance(self.priors, pl.LazyFrame):
             object.__setattr__(self, "priors", self.priors.collect())
+        check_bool("intervals", self.intervals)
         if self.intervals:
             self._check_intervals()
         else:

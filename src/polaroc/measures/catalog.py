@@ -153,8 +153,8 @@ def select_measures(
                 on_curve.append(measure)
     if not measures:
         raise InvalidArgument(
-            f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
-            hint="leave measures out for all of them.",
+            f"there is nothing to measure: measure is {names!r}, priors is {priors!r}.",
+            hint="leave measure out for all of them.",
         )
     return SelectedMeasures(measures, on_curve, on_hull)
 
@@ -165,12 +165,12 @@ def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[Mea
     Raise where a measure needs `over`, or does not support the interpolation.
     """
     for name in names:
-        check_choice("measures", name, tuple(CATALOG))
+        check_choice("measure", name, tuple(CATALOG))
     selected = [one for one in CATALOG.values() if one.name in names]
     lacking = [one.name for one in selected if not _has_over(one, arguments.over)]
     if lacking:
         raise InvalidArgument(
-            f"measures has {quoted(lacking)}, but over is {arguments.over!r}.",
+            f"measure has {quoted(lacking)}, but over is {arguments.over!r}.",
             hint="give the range of priors, for example over=(0.05, 0.20).",
         )
     for one in selected:

@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import (
+    check_bool,
     check_factors,
     check_share,
     one_or_several,
@@ -185,6 +186,7 @@ def apply_thresholds(
     >>> judged.select(pl.col("precision", "precision_lower", "precision_upper").round(2)).row(0)
     (0.2, 0.0, 0.93)
     """
+    check_bool("intervals", intervals)
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_share, refuse_unused, shares, unless
+from polaroc.base.checks import check_bool, check_share, refuse_unused, shares, unless
 from polaroc.base.columns import HAS_BOTH, curve_keys, refuse_clash, with_level, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import SHARES, SOUGHT, private
@@ -182,6 +182,7 @@ def decision_curve(
     >>> sure.select(pl.col("net_benefit", "lower", "upper").round(2)).row(0)
     (0.1, -0.16, 0.32)
     """
+    check_bool("intervals", intervals)
     if not intervals:
         refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from polaroc.base.checks import check_share, refuse_unused, unless
+from polaroc.base.checks import check_bool, check_share, refuse_unused, unless
 from polaroc.base.columns import (
     COSTS_WITH_LIMITS,
     COVERAGE,
@@ -146,6 +146,7 @@ def expected_cost(
     >>> ends.select(pl.all().round(2)).row(0)
     (0.13, 0.06, 0.2)
     """
+    check_bool("intervals", intervals)
     if not intervals:
         refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)

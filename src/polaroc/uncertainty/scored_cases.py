@@ -238,7 +238,7 @@ def model_column(cases: Cases[Any]) -> str:
     if cases.truth is None:
         raise InvalidArgument(
             f"nothing tells the models apart; the table has {quoted(names)}.",
-            hint="name the column that does, model='model'.",
+            hint="rename the column that does to 'model'.",
         )
     raise InvalidArgument(
         "nothing tells the models apart, and there is one column of scores: a comparison "

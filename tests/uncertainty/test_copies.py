@@ -90,7 +90,7 @@ def of_one_model(function: Callable, **asked) -> Callable[..., pl.DataFrame]:
 POINTS = pr.operating_points(pr.curve(TUNING, **NAMES), "cost", priors=0.2)
 ENDS = "lower", "upper"
 COUNTS = "positives", "negatives", "note"
-RANGE, AT = {"over": OVER}, {"prior": 0.1}
+RANGE, AT = {"over": OVER}, {"priors": 0.1}
 # All but those corrected for a bias that depends on the number of cases.
 AREAS = ["auc", "auprec", "iauprec", "sens", "auc_range", "accsens", "equal_error"]
 MEASURES = {

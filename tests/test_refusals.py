@@ -62,6 +62,8 @@ REFUSALS = [
     ("pr.cases(table, **roles, weight='truth')", "which are different things"),
     ("pr.cases(table, **roles | {'model': 'fold'})", "which are different things"),
     ("pr.cases(table, **roles, count='case', weight='case')", "count and weight"),
+    ("pr.cases(table.with_columns(day=pl.duration(days=1)), fold=['fold', 'day'])",
+     "joined as text, and 'day' is Duration"),
     ("pr.cases(table, **roles, nulls='keep')", "nulls is 'keep'"),
     ("pr.cases(table, **roles, clustre='case')", "no keyword argument 'clustre'", TypeError),
     ("pr.cases(table, **roles, score_prior=0.1)",

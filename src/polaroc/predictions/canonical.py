@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import OF_THRESHOLDS, RENAME, RESERVED, column_name, column_names
+from polaroc.base.columns import AS_TEXT, OF_THRESHOLDS, RENAME, RESERVED, column_name, column_names
 from polaroc.base.private_columns import LABEL, PRIVATE, private
 from polaroc.base.text import is_missing_text
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
@@ -103,6 +103,14 @@ def named_columns(
             raise InvalidPredictions(
                 f"the column {name!r} has values of different types.",
                 hint="make them one type first, for example with .astype(str) in pandas.",
+            )
+    folds = names.get("fold", [])
+    for name in folds if len(folds) > 1 else []:
+        if schema[name].is_nested() or schema[name] in (pl.Binary, pl.Duration):
+            raise InvalidArgument(
+                f"fold has several columns, which are joined as text, and {name!r} is "
+                f"{schema[name]}.",
+                hint=AS_TEXT,
             )
     return names
 

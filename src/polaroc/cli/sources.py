@@ -19,7 +19,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, qu
 from polaroc.files.atomic import keep_input
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import MAGIC, TextFormat
-from polaroc.predictions.canonical import COUNTED, named_columns
+from polaroc.predictions.canonical import IDENTIFYING, named_columns
 from polaroc.predictions.cases import MEASURED, Cases
 from polaroc.predictions.columns import BY_DEFAULT
 
@@ -50,7 +50,7 @@ class FileTable:
         given = roles(schema, **words)
         names = named_columns(given, schema)
         print_notes(column_notes(names, words.keys() - given.keys(), schema.names()))
-        keys = [name for role in COUNTED for name in names.get(role, ())]
+        keys = [name for role in IDENTIFYING for name in names.get(role, ())]
         return pr.cases(self.as_written(keys), **given)
 
     def rows(self, **words: Any) -> Cases[pl.DataFrame] | pl.DataFrame:

@@ -1,7 +1,7 @@
-"""The columns of a table of predictions by their roles, and its rows in canonical columns."""
+"""The columns of a table by their roles, and its rows in canonical columns."""
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -24,20 +24,20 @@ DECIMAL_COMMA = (
     "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True), on the command "
     "line with --decimal ,."
 )
-# Whether a score of a wide table was more than a float holds.
-OF_WIDE = private("inexact")
+# Whether a score of a wide table lost digits when it was made a float.
+IS_INEXACT = private("inexact")
 # Roles whose values tell rows apart.
-COUNTED = ("model", "fold", "case", "cluster", "by")
+IDENTIFYING = ("model", "fold", "case", "cluster", "by")
 # Roles that may have several columns.
 SEVERAL = ("fold", "by", "score")
-# Roles whose column has no other.
-ALONE = {"truth", "score", "weight", "count"}
-# Pairs of further roles that one column may not have.
-APART = ({"model", "fold"}, {"model", "case"}, {"by", "model"}, {"by", "fold"})
+# Roles whose column can have no other role.
+EXCLUSIVE = {"truth", "score", "weight", "count"}
+# Pairs of other roles that one column cannot have.
+DISTINCT_ROLES = ({"model", "fold"}, {"model", "case"}, {"by", "model"}, {"by", "fold"})
 
 
 class CanonicalRows(NamedTuple):
-    """Rows in canonical columns, the type of the scores as given, and the errors they may have."""
+    """Rows in canonical columns, the original type of the scores, and codes of possible errors."""
 
     rows: Any
     score_type: pl.DataType
@@ -47,7 +47,7 @@ class CanonicalRows(NamedTuple):
 def named_columns(
     columns: Mapping[str, Any], schema: Mapping[str, pl.DataType], keep: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """The columns of each role that has any; raise for those that cannot have it."""
+    """The columns of each role; raise for columns that are missing or cannot have their role."""
     unknown = [name for name in columns if name not in KEYWORDS]
     if unknown:
         raise TypeError(f"there is no keyword argument {quoted(unknown)}; see help(pr.cases)")
@@ -56,27 +56,27 @@ def named_columns(
         if role in columns:
             value = columns[role]
             if role in SEVERAL:
-                found = column_names(value, role)
+                of_role = column_names(value, role)
             else:
-                found = [] if value is None else [column_name(value, role)]
-            if role == "score" and value is not None and not found:
+                of_role = [] if value is None else [column_name(value, role)]
+            if role == "score" and value is not None and not of_role:
                 raise InvalidArgument("score has no column.", hint="name one, or one per model.")
-            if found:
-                names[role] = found
-    taken = {name for own in names.values() for name in own}
+            if of_role:
+                names[role] = of_role
+    taken = set(chain(*names.values()))
     for role in BY_DEFAULT:
         if role not in columns and role not in taken and role in schema:
             names[role] = [role]
-    check_columns(schema, [*keep, *(name for own in names.values() for name in own)])
+    check_columns(schema, [*keep, *chain(*names.values())])
     if "weight" in names and "count" in names:
         raise InvalidArgument(
             "count and weight are both given: a row either stands for equal cases or has a weight.",
             hint="repeat the rows as often as their count says, and keep weight.",
         )
-    for (one, its), (other, theirs) in combinations(names.items(), 2):
-        exclude = {one, other} & ALONE or {one, other} in APART
-        shared = [name for name in its if name in theirs]
-        if exclude and shared:
+    for one, other in combinations(names, 2):
+        are_exclusive = {one, other} & EXCLUSIVE or {one, other} in DISTINCT_ROLES
+        shared = [name for name in names[one] if name in names[other]]
+        if are_exclusive and shared:
             raise InvalidArgument(
                 f"the column {shared[0]!r} is {one} and {other}, which are different things.",
                 hint=f"name another column, or none: {other}=None.",
@@ -98,7 +98,7 @@ def named_columns(
             raise InvalidArgument(
                 f"the time {name!r} is among by, model and fold, too.", hint="leave it out there."
             )
-    for name in {name for role in COUNTED for name in names.get(role, ())}:
+    for name in {name for role in IDENTIFYING for name in names.get(role, ())}:
         if schema[name] == pl.Object:
             raise InvalidPredictions(
                 f"the column {name!r} has values of different types.",
@@ -145,7 +145,10 @@ def canonical_rows(
     names: Mapping[str, Sequence[str]],
     keep: Sequence[str],
 ) -> CanonicalRows:
-    """The rows of a table; `error` is the code of why a row cannot be ranked, if it cannot."""
+    """The rows of a table in canonical columns.
+
+    `error` is the code of the reason why a row cannot be ranked, and null for a valid row.
+    """
     schema, scores = table.lazy().collect_schema(), names.get("score", [])
     positive = columns.get("positive")
     chosen = [*map(pl.col, [*names.get("by", ()), *keep])]
@@ -155,40 +158,40 @@ def canonical_rows(
     for role, name in raw.items():
         column = pl.col(name)
         if role == "cluster" and schema[name].is_float():
-            # A NaN is as missing as a null: its rows have no more in common.
+            # Rows without a cluster, null or NaN, are not one cluster.
             column = column.fill_nan(None)
         chosen.append(column.alias(role))
     if "truth" in raw and positive is not None and isinstance(table, pl.LazyFrame):
-        # A plan is read once: what was read tells which labels there are.
+        # Labels are checked on the rows that were read: the plan is not read again.
         chosen.append(pl.col(raw["truth"]).alias(LABEL))
     if is_wide(columns):
         rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
     else:
         rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
-    kinds = rows.collect_schema()
+    types = rows.collect_schema()
     values: dict[str, pl.Expr] = {}
     problems: list[tuple[int, pl.Expr]] = []
     if scores:
-        if kinds["score"] == pl.String:
+        if types["score"] == pl.String:
             _refuse_words(rows.lazy(), column_in_words("score", scores))
-        values["score"], found = score_column(pl.col("score"), kinds["score"], scores)
-        problems += [*found, *([(INEXACT, pl.col(OF_WIDE))] if OF_WIDE in kinds else [])]
+        values["score"], errors = score_column(pl.col("score"), types["score"], scores)
+        problems += [*errors, *([(INEXACT, pl.col(IS_INEXACT))] if IS_INEXACT in types else [])]
     if "truth" in raw:
-        values["truth"], found = truth_column(
-            pl.col("truth"), kinds["truth"], raw["truth"], positive
+        values["truth"], errors = truth_column(
+            pl.col("truth"), types["truth"], raw["truth"], positive
         )
-        problems += found
+        problems += errors
     for role in ("weight", "count"):
         if role in raw:
-            values[role], found = weight_column(pl.col(role), kinds[role], raw[role], role)
-            problems += found
+            values[role], errors = weight_column(pl.col(role), types[role], raw[role], role)
+            problems += errors
     error = pl.coalesce(
         pl.lit(None, pl.UInt8),
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in problems),
     )
     return CanonicalRows(
-        rows.with_columns(**values, error=error).drop(OF_WIDE, strict=False),
-        kinds["score"] if scores else pl.Float64(),
+        rows.with_columns(**values, error=error).drop(IS_INEXACT, strict=False),
+        types["score"] if scores else pl.Float64(),
         tuple(dict.fromkeys(code for code, _ in problems)),
     )
 
@@ -210,12 +213,15 @@ def _joined(folds: Sequence[str]) -> pl.Expr:
 def _one_row_per_model(
     table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str], *, numbered: bool
 ) -> Any:
-    """The rows of a wide table by `model`, as its columns of scores are named, and `case`.
+    """The rows of a wide table, one for each column of scores, whose name is the `model`.
 
-    Where some may be more than a float holds, `OF_WIDE` says which are.
+    Where rows are `numbered`, `case` is the number of the row in the wide table. `IS_INEXACT` is
+    there only if the type of some column has numbers that no float holds.
     """
     schema = table.collect_schema()
-    row, columns = private("row"), {private(f"score_{i}"): name for i, name in enumerate(scores)}
+    row = private("row")
+    # Under private names, since a column of scores may be called like one of those chosen.
+    columns = {private(f"score_{i}"): name for i, name in enumerate(scores)}
     values: list[pl.Expr] = []
     inexact: dict[str, pl.Expr] = {}
     for new, name in columns.items():
@@ -232,21 +238,23 @@ def _one_row_per_model(
         of_model = (
             (pl.col("model") == flag.removesuffix("_inexact")) & pl.col(flag) for flag in inexact
         )
-        long = long.with_columns(pl.any_horizontal(of_model).alias(OF_WIDE))
+        long = long.with_columns(pl.any_horizontal(of_model).alias(IS_INEXACT))
     model = pl.col("model").replace_strict([*columns], [*scores], return_dtype=pl.String)
     return long.with_columns(model).drop(inexact)
 
 
 def _refuse_words(rows: pl.LazyFrame, score: str) -> None:
-    """Raise for scores that are text, naming the first that is no number that a float holds."""
+    """Raise for scores that are text and not all numbers, naming the first that is none."""
     text = pl.col("score")
     number = text.cast(pl.Float64, strict=False)
     too_large = number.is_infinite() & ~text.str.contains("(?i)inf")
-    is_none = text.is_not_null() & (number.is_null() | too_large)
+    is_no_number = text.is_not_null() & (number.is_null() | too_large)
     row = private("row")
     is_in_commas = text.str.replace(",", ".").cast(pl.Float64, strict=False).is_not_null()
-    # A text of a missing value is likely not what is wrong, nor numbers if all have commas.
-    wrong = rows.with_row_index(row).filter(is_none).sort(is_missing_text(text), is_in_commas, row)
+    # Shown last: texts of missing values, and numbers with commas where there are other words.
+    wrong = (
+        rows.with_row_index(row).filter(is_no_number).sort(is_missing_text(text), is_in_commas, row)
+    )
     first = wrong.select("score", row, is_in_commas.alias("is_in_commas")).head(1).collect()
     if first.is_empty():
         if rows.head(1).collect().is_empty():

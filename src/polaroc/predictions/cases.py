@@ -1,4 +1,4 @@
-"""The door: a table of predictions in canonical columns."""
+"""A table of predictions in canonical columns, with which every function begins."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ from typing import (
 
 import polars as pl
 
-from polaroc.base.columns import (
-    engine_for,
-)
+from polaroc.base.columns import engine_for
 from polaroc.base.private_columns import LABEL, TRUTH
 from polaroc.base.tables import as_polars
 from polaroc.base.text import listed_rows
@@ -35,7 +33,7 @@ from polaroc.errors import (
     quoted,
     warn,
 )
-from polaroc.predictions.canonical import COUNTED, canonical_rows, named_columns
+from polaroc.predictions.canonical import IDENTIFYING, canonical_rows, named_columns
 from polaroc.predictions.columns import NEEDED, ROLES, Columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
@@ -53,9 +51,9 @@ from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
-# Labels up to which the truth may be one of several classes.
+# The most labels of a truth that may be those of several classes.
 MAX_CLASSES = 50
-# Values by which a column divides the data, such as "train" and "test_set", and not into folds.
+# Names of parts of the data, such as "train" and "test_set", which are not folds.
 PART = re.compile(
     r"(train|test|val|valid|dev|holdout|hold[-_ ]out|tune|training|testing|tuning|validation)"
     r"([-_ ]?(set|data))?",
@@ -63,9 +61,9 @@ PART = re.compile(
 )
 # The order in which roles are printed.
 ORDER = ("truth", "score", "model", "fold", "case", "cluster", "weight", "count", "by")
-# Columns that tell a table of measures.
+# Columns by which a table of measures is recognised.
 MEASURED = ("measure", "estimate")
-# What to do where a role is not supported.
+# Hints where a role is not supported.
 INSTEAD = {
     "by": "take the rows of each value on their own.",
     "cluster": "take one row of each cluster, or leave it out: results are then too sure.",
@@ -88,7 +86,7 @@ class FrameOfCases(Protocol[_P]):
 
 
 def frame_of_cases(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
-    """Tell type checkers which kind of frame a function returns; it stays as it is."""
+    """The function as it is; type checkers learn which kind of frame it returns."""
     return cast(FrameOfCases[_P], function)
 
 
@@ -101,7 +99,8 @@ class Cases(Generic[Held]):
     rows
         One row per prediction: the columns of `by` under their own names; `model`, `fold`, `case`
         and `cluster`, where there are such columns; `truth` Boolean; `score` Float64; `weight` or
-        `count` Float64. Where rows cannot be ranked and did not raise, `error` UInt8 says why.
+        `count` Float64. If some rows cannot be ranked and were not refused, `error` UInt8 is the
+        code of the reason, null for the others.
     truth, score, model, case, cluster, weight, count
         The name of the canonical column, or None where there is none.
     fold, by
@@ -109,17 +108,17 @@ class Cases(Generic[Held]):
     nulls
         Whether rows with missing values raise or are dropped.
     source, columns
-        The table and the keywords that the cases were made of.
+        The table and the keywords that the cases were made from.
 
     Examples
     --------
     >>> import polaroc as pr
-    >>> found = pr.cases(pr.datasets.twenty_scores())
-    >>> print(found)
+    >>> cases = pr.cases(pr.datasets.twenty_scores())
+    >>> print(cases)
     20 rows, 10 positives
     truth  'truth' (by default)
     score  'score' (by default)
-    >>> found.pipe(pr.evaluate, measure="auc")["estimate"].item()
+    >>> cases.pipe(pr.evaluate, measure="auc")["estimate"].item()
     0.68
     """
 
@@ -137,19 +136,19 @@ class Cases(Generic[Held]):
     nulls: Nulls = "raise"
     source: Any = None
     columns: Mapping[str, Any] = field(default_factory=dict)
-    # Facts beside the columns, which a function of cases may be given.
+    # Arguments of a function of cases, kept with them.
     score_prior: Prior = "observed"
     test_train_ratio: float | None = None
     # The user's columns of each role, and the type of the scores as given.
     names: Mapping[str, list[str]] = field(default_factory=dict)
     score_type: pl.DataType = field(default_factory=pl.Float64)
-    # The errors that rows may have, and whether those that raise were ruled out.
+    # Codes of errors that rows may have, and whether rows with those that raise were refused.
     errors: tuple[int, ...] = ()
     is_valid: bool = False
 
     @property
     def in_clusters(self) -> bool:
-        """Whether errors come from sums by cluster: a row with a sampling weight is one."""
+        """Whether standard errors are summed by cluster; a row with a sampling weight is one."""
         return self.cluster is not None or self.weight is not None
 
     @property
@@ -159,16 +158,16 @@ class Cases(Generic[Held]):
 
     @property
     def keys(self) -> list[str]:
-        """The columns that tell answers apart, in order."""
+        """The columns whose combinations of values have results of their own, in order."""
         return [*self.by, *([] if self.model is None else [self.model]), *self.fold]
 
     @property
     def key_columns(self) -> list[str]:
-        """The user's columns whose values tell rows apart."""
-        return [name for role in COUNTED for name in self.names.get(role, ())]
+        """The user's columns whose values identify rows."""
+        return [name for role in IDENTIFYING for name in self.names.get(role, ())]
 
     def without(self, role: str) -> bool:
-        """Whether it was said that there is no column of a role."""
+        """Whether a role was given as None."""
         return role in self.columns and self.columns[role] is None
 
     @property
@@ -177,16 +176,16 @@ class Cases(Generic[Held]):
         return self.case is not None and "case" not in self.names
 
     def is_default(self, role: str) -> bool:
-        """Whether the column of a role was not named, and has it by its name."""
+        """Whether a column has the role because of its name, without being given."""
         return role in self.names and role not in self.columns
 
     def collect(self) -> Cases[pl.DataFrame]:
-        """The same in memory; raise for rows that cannot be ranked."""
-        own: Any = self
-        if isinstance(self.rows, pl.DataFrame) and self.is_valid:
-            held: Cases[pl.DataFrame] = own
-            return held
-        return _validated(replace(own, rows=own.rows.lazy().collect()))
+        """The cases in memory; raise for rows that cannot be ranked."""
+        cases: Any = self
+        if not (isinstance(self.rows, pl.DataFrame) and self.is_valid):
+            cases = _validated(replace(cases, rows=cases.rows.lazy().collect()))
+        in_memory: Cases[pl.DataFrame] = cases
+        return in_memory
 
     def like(self, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
@@ -240,12 +239,12 @@ def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
             "score". A list of columns has the scores of as many models, each named as its column;
             each row is then a case.
         model
-            The model that gave the score: one answer for each. By default the column "model", if
-            there is one; None: the rows are of one model.
+            The model that gave the score; each has its own results. By default the column "model",
+            if there is one; None: the rows are of one model.
         fold
-            The fold of a resampling, whose models were fitted anew: one answer for each. Several
-            columns, such as repeat and fold, are joined into one. By default the column "fold", if
-            there is one; None: there are none.
+            The fold of a resampling, for which the models were fitted anew; each has its own
+            results. Several columns, such as repeat and fold, are joined into one. By default the
+            column "fold", if there is one; None: there are none.
         case
             The case: rows of different models with the same value are the same case. By default the
             column "case", if there is one; None: there is none.
@@ -257,7 +256,7 @@ def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
         count
             The number of equal cases that a row stands for, a whole number ≥ 0.
         by
-            Further columns whose combinations of values have answers of their own.
+            Further columns; each combination of their values has its own results.
         positive
             The label(s) that count as positive, needed unless the labels are 0 and 1, or false and
             true. Texts such as "NA" or "" are missing truths unless they are named here.
@@ -268,18 +267,20 @@ def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
     Returns
     -------
     Cases
-        The predictions in canonical columns, whose names results have: `by`, `model`, `fold`.
+        The predictions in canonical columns. Of these `by`, `model` and `fold` are also in results.
         Printed, it shows what each column means, which are used by default, and which are not used.
 
     Raises
     ------
     InvalidArgument
-        For columns that are not there, that have two roles which exclude each other, or that have
+        For columns that are missing, that have two roles which exclude each other, or that have
         the name of a column of results.
     InvalidPredictions
-        For scores that are not numbers; of a table in memory for missing values and unclear labels,
-        with their number and the first keys that have them. Rows of a lazy frame are checked by the
-        functions that read them.
+        For scores that are not numbers. If the table is in memory, also for missing values and
+        unclear labels, with their number and the first keys that have them; rows of a lazy frame
+        are checked by the functions that read them.
+    TypeError
+        For keywords that are not listed above.
 
     Examples
     --------
@@ -305,30 +306,30 @@ def as_cases(
     keep: Sequence[str] = (),
     validate: bool = True,
 ) -> Cases[Any]:
-    """The cases of a table, for a `function` that `needs` some roles and does not support others.
+    """The cases of a table, for a `function` that `needs` some roles and `refuses` others.
 
-    Further columns to `keep` stay under their own names. Without `validate` rows in memory that
-    cannot be ranked do not raise.
+    Further columns to `keep`, such as the time, stay under their own names. Without `validate` rows
+    in memory that cannot be ranked do not raise.
     """
     if isinstance(table, Cases) and not columns and not keep and validate:
-        found = table
+        cases = table
     else:
         if isinstance(table, Cases):
             table, columns = table.source, {**table.columns, **columns}
-        found = _declared(as_polars(table), columns, keep)
-        if validate and isinstance(found.rows, pl.DataFrame):
-            found = _validated(found)
+        cases = _declared(as_polars(table), columns, keep)
+        if validate and isinstance(cases.rows, pl.DataFrame):
+            cases = _validated(cases)
     for role in refuses:
-        if role in found.columns and found.columns[role] not in (None, (), []):
+        if cases.columns.get(role) not in (None, (), []):
             raise NotSupported(
                 f"{function} does not support {role}.", hint=INSTEAD.get(role, "leave it out.")
             )
-    require(found.names, found.source.lazy().collect_schema(), needs)
-    return found
+    require(cases.names, cases.source.lazy().collect_schema(), needs)
+    return cases
 
 
 def cases_or_measures(table: Any, columns: Mapping[str, Any]) -> Cases[Any]:
-    """The cases of a table; or measures, which have neither truth nor score, and their models."""
+    """The cases of a table; those of a table of measures have neither truth nor score."""
     if isinstance(table, Cases):
         is_measured = table.truth is None and table.score is None
         return table if is_measured else as_cases(table, columns)
@@ -355,9 +356,10 @@ def same_columns(
     needs: Collection[str] = NEEDED,
     keep: Sequence[str] = (),
 ) -> Cases[Any]:
-    """A further table of a function of cases: with columns of its own, or else the same.
+    """The cases of a second table: as declared, or else with the columns of the first.
 
-    Roles in `without` are not taken over, nor those that it `may_lack` where it has no such column.
+    Roles in `without` are not taken from the first, nor those that the second `may_lack` if it has
+    no such column.
     """
     if isinstance(other, Cases) and not keep:
         require(other.names, other.source.lazy().collect_schema(), needs)
@@ -399,9 +401,9 @@ def _declared(
     names = named_columns(columns, table.lazy().collect_schema(), keep)
     rows, score_type, errors = canonical_rows(table, columns, names, keep)
     present = rows.collect_schema()
-    own: dict[str, Any] = {role: role for role in ROLES if role in present and role != "fold"}
+    fields: dict[str, Any] = {role: role for role in ROLES if role in present and role != "fold"}
     return Cases(
-        rows, **own, fold=("fold",) if "fold" in names else (), by=tuple(names.get("by", ())),
+        rows, **fields, fold=("fold",) if "fold" in names else (), by=tuple(names.get("by", ())),
         nulls=columns.get("nulls", "raise"), source=table, columns=deepcopy({**columns}),
         names=names, score_type=score_type, errors=errors,
     )  # fmt: skip
@@ -429,17 +431,17 @@ def check_labels_of(cases: Cases[Any], labels: pl.Series | None = None) -> None:
     """Raise where no label is positive, warn where some may be misspelt."""
     positive = cases.columns.get("positive")
     if positive is not None and cases.truth is not None:
-        found = _labels(cases) if labels is None else labels.drop_nulls()
-        check_labels(found, cases.names["truth"][0], positive)
+        distinct = _labels(cases) if labels is None else labels.drop_nulls()
+        check_labels(distinct, cases.names["truth"][0], positive)
 
 
 def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
     """Raise for the numbers of rows by `error` and key, unless all of them may be dropped."""
     fatal = pl.col("error").is_in([*WRONG] if cases.nulls == "drop" else [*ROW_ERRORS])
-    found = counts.filter(fatal)
-    if found.is_empty():
+    refused = counts.filter(fatal)
+    if refused.is_empty():
         return
-    kinds = dict(found.group_by("error").agg(pl.col("len").sum()).sort("error").iter_rows())
+    kinds = dict(refused.group_by("error").agg(pl.col("len").sum()).sort("error").iter_rows())
     details, hints = {}, [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
     if {NULL_TRUTH, UNKNOWN_LABEL} & {*kinds}:
         column = column_in_words("truth", cases.names["truth"][0])
@@ -461,7 +463,7 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
         for code, count in kinds.items()
     )
     raise InvalidPredictions(
-        problems + first_keys(found, cases.keys) + ".", hint=" ".join(hints or [DROP_ROWS])
+        problems + first_keys(refused, cases.keys) + ".", hint=" ".join(hints or [DROP_ROWS])
     )
 
 
@@ -501,7 +503,7 @@ def _listed(names: str | Sequence[str] | None) -> list[str]:
 
 def _lines(cases: Cases[Any]) -> Iterator[str]:
     """The printed lines: size, roles, columns without a role."""
-    names, rows = dict(cases.names), cases.rows
+    names, rows = cases.names, cases.rows
     counts: dict[str, int] = {}
     if isinstance(rows, pl.DataFrame):
         valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
@@ -513,22 +515,21 @@ def _lines(cases: Cases[Any]) -> Iterator[str]:
         yield f"{size:,} rows{positives}"
         counts = {
             role: rows.select(cases.by if role == "by" else role).n_unique()
-            for role in COUNTED
+            for role in IDENTIFYING
             if role in names
         }
     else:
         yield "a lazy table"
-    given = {role: _listed(own) for role, own in names.items()}
-    width = max(map(len, given))
-    for role in (role for role in ORDER if role in given):
-        words = quoted(given[role]) + (" (by default)" if cases.is_default(role) else "")
-        if role == "score" and len(given[role]) > 1:
-            words += f": {len(given[role]):,} models"
+    width = max(map(len, names))
+    for role in (role for role in ORDER if role in names):
+        words = quoted(names[role]) + (" (by default)" if cases.is_default(role) else "")
+        if role == "score" and len(names[role]) > 1:
+            words += f": {len(names[role]):,} models"
         yield f"{role:<{width}}  {words}" + (f": {counts[role]:,}" if role in counts else "")
-    for fact in ("positive", "nulls"):
-        if cases.columns.get(fact) not in (None, "raise"):
-            yield f"{fact:<{width}}  {cases.columns[fact]!r}"
-    used = {name for own in given.values() for name in own}
+    for keyword in ("positive", "nulls"):
+        if cases.columns.get(keyword) not in (None, "raise"):
+            yield f"{keyword:<{width}}  {cases.columns[keyword]!r}"
+    used = {name for columns in names.values() for name in columns}
     unused = [name for name in cases.source.collect_schema() if name not in used]
     if unused:
         yield f"not used: {quoted(unused)}"

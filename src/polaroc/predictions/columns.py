@@ -1,22 +1,22 @@
 """The keywords that say what the columns of a table of predictions mean."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from polaroc.typing import Label, Nulls
 
 # Roles without which there is nothing to compute.
 NEEDED = ("truth", "score")
-# Roles whose column, named like the role, is used without being named.
+# Roles that a column has by its name, where no other is named.
 BY_DEFAULT = (*NEEDED, "model", "fold", "case")
 # Roles that name columns, in the order of the canonical table.
 ROLES = ("model", "fold", "case", "cluster", "truth", "score", "weight", "count")
-# Names that no key may have.
+# Names of the canonical columns, which no column of `by` may have.
 CANONICAL = frozenset((*ROLES, "error"))
 
 
 class Columns(TypedDict, total=False):
-    """Names of columns, as `cases` explains them."""
+    """The keywords, which the docstring of `cases` explains."""
 
     truth: str | None
     score: str | Sequence[str] | None
@@ -32,14 +32,3 @@ class Columns(TypedDict, total=False):
 
 
 KEYWORDS = (*Columns.__annotations__,)
-
-
-def some_columns(columns: Any, *roles: str) -> Any:
-    """The keywords of some roles alone.
-
-    Examples
-    --------
-    >>> some_columns({"truth": "y", "by": "site"}, "by")
-    {'by': 'site'}
-    """
-    return {role: value for role, value in columns.items() if role in roles}

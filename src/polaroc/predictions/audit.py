@@ -23,45 +23,44 @@ from polaroc.predictions.row_checks import (
 from polaroc.predictions.table import one_class_note, read
 from polaroc.typing import Table
 
-# Columns of `check` beside the totals.
+# Columns of `check` besides the totals, which no key may have.
 REPORT = ("rows", "missing", "scores", "lowest", "highest")
 # A test set differs clearly by its number of cases relative to the median one, or by its
 # share of positives, in standard errors and relative to that share.
 TIMES, ERRORS, PART = 2, 4, 0.1
-# Sums of weights are rounded.
+# Sums of weights are equal up to rounding, relative to them.
 SAME = 1e-9
 
 
 def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
-    """Audit a prediction table in one pass: what each key holds and lacks.
+    """Audit a prediction table in one pass: contents and defects of each key.
 
     Parameters
     ----------
     table
-        Predictions, one row per case: any table that `cases` takes, or its result. If there are
-        cases, `note` says where one is in a key twice, or has another truth in another row.
+        Predictions, one row per case: any table that `cases` takes, or its result. With a column
+        `case`, `note` says where a case is twice in a key, or has two truths.
     **columns
         What the columns mean, as in `cases`.
 
     Returns
     -------
     DataFrame
-        One row per key, sorted: the keys; `rows` Int64, of a `count` as many as it says;
-        `missing` Int64, how many of them
-        have a null or NaN score, truth or weight, which `note` tells apart; of the others
-        `positives`, `negatives` (Int64, Float64 if weighted); `prior` Float64, the observed
-        share of positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
-        Float64; `note` String, null where nothing is to be said. With several keys,
-        "model" or else the first tells models apart, the others blocks: `note`
-        says which blocks not every model has, where models have different numbers
-        of cases, and which blocks have over twice or less than half as many cases
-        as usual, or clearly another share of positives.
+        One row per key, sorted: the keys; `rows` Int64, the sum of the counts if there is a
+        `count`; `missing` Int64, the number of rows with a null or NaN score, truth or weight,
+        which `note` tells apart; of the others `positives`, `negatives` (Int64, Float64 if
+        weighted); `prior` Float64, the observed share of positives; `scores` Int64, the number of
+        distinct scores; `lowest`, `highest` Float64; `note` String, or null. With several keys,
+        "model" or else the first key tells models apart, and the others test sets: `note` says
+        which test sets some models lack, where models have different numbers of cases, and which
+        test sets have over twice or less than half as many cases as usual, or clearly another
+        share of positives.
 
     Raises
     ------
     InvalidPredictions
-        Unclear labels, bad weights, scores that no Float64 holds: with their number and the
-        first keys that have them.
+        For unclear labels, invalid weights or counts and scores that no Float64 holds, with their
+        number and the first keys that have them.
 
     Examples
     --------
@@ -90,7 +89,7 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     copies = pl.lit(1) if cases.count is None else pl.col(WEIGHT).fill_null(1)
     rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT))
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
-    # Of no case there is no score.
+    # Rows with a count of 0 have no score.
     score_column = pl.col(SCORE) if cases.count is None else pl.col(SCORE).filter(pl.col(COUNT) > 0)
     report = (
         rows.group_by(keys)

@@ -17,9 +17,10 @@ from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import NEEDED, Columns
 from polaroc.typing import Label, Table
 
+# Columns that are made here.
 ADDED = ("class", "truth", "score")
 WORDS = {"true": True, "false": False}
-# Labels of an example in a hint.
+# The number of labels in the example of a hint.
 MAX_LABELS = 5
 
 
@@ -58,8 +59,8 @@ def one_vs_rest(
     NotSupported
         For a score or a positive label.
     InvalidPredictions
-        Of a table in memory for classes that are null or have no scores: ``nulls="drop"`` leaves
-        such rows out.
+        If the table is in memory, for classes that are null or have no scores: ``nulls="drop"``
+        leaves such rows out.
 
     Examples
     --------
@@ -100,14 +101,13 @@ def one_vs_rest(
     others = [name for name in frame.collect_schema() if name not in (label, *named, *ADDED)]
     labels = frame.lazy().select(pl.col(label).unique()).collect().to_series()
     classes = _classes(by_class, labels, may_strip=not isinstance(scores, Mapping))
-    own, has_score = pl.col(LABEL), pl.col(LABEL).is_in(classes.implode())
-    # Names may be patterns to Polars, such as "*".
-    beside = pl.selectors.by_name(*others)
+    has_scores = pl.col(LABEL).is_in(classes.implode())
     rows = (
-        frame.select(beside, pl.col(label).alias(LABEL), *named)
+        # By a selector, since names may be patterns to Polars, such as "*".
+        frame.select(pl.selectors.by_name(*others), pl.col(label).alias(LABEL), *named)
         .unpivot(named, index=pl.selectors.exclude(named), variable_name=VALUE, value_name="score")
         .with_columns(pl.col(VALUE).replace_strict(named, classes).alias("class"))
-        .with_columns(pl.when(has_score).then(own == pl.col("class")).alias("truth"))
+        .with_columns(pl.when(has_scores).then(pl.col(LABEL) == pl.col("class")).alias("truth"))
         .drop(LABEL, VALUE)
     )
     by = column_names(given.get("by"), "by")
@@ -115,18 +115,18 @@ def one_vs_rest(
 
 
 def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) -> pl.Series:
-    """The label of each score column; raise where a name is no label and a label has no name."""
+    """The label of each score column; raise where names and labels do not match."""
     known = labels.drop_nulls().drop_nans() if labels.dtype.is_float() else labels.drop_nulls()
     as_named = _of_type(list(columns), labels.dtype)
     if _fit(as_named, known):
         return as_named
-    found = {
+    matches = {
         tuple(one): one
         for names in (_without_shared_ends(list(columns)) if may_strip else ())
         if _fit(one := _of_type(names, labels.dtype), known)
     }
-    if len(found) == 1:
-        return next(iter(found.values()))
+    if len(matches) == 1:
+        return next(iter(matches.values()))
     present = known.sort().to_list()
     raise InvalidArgument(
         f"scores has the classes {quoted([*columns])}, and truth {labels.name!r} the labels "
@@ -149,14 +149,14 @@ def _of_type(names: Sequence[Any], kind: pl.DataType) -> pl.Series:
 
 
 def _fit(classes: pl.Series, labels: pl.Series) -> bool:
-    """Whether all classes are labels, or all labels classes: some may lack scores or cases."""
-    own, there = set(classes), set(labels)
-    is_named = not classes.null_count() and len(own) == len(classes)
-    return is_named and (own <= there or there <= own)
+    """Whether distinct classes are all labels, or include all: some may lack cases or scores."""
+    as_set, present = set(classes), set(labels)
+    are_distinct = not classes.null_count() and len(as_set) == len(classes)
+    return are_distinct and (as_set <= present or present <= as_set)
 
 
 def _without_shared_ends(names: Sequence[str]) -> Iterator[list[str]]:
-    """The names without a beginning, and an end, that all of them share."""
+    """The names without parts of the beginning and of the end that all of them share."""
     begin, end = (
         sum(
             1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*turned, strict=False))

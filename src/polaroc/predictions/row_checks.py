@@ -38,7 +38,7 @@ WRONG = {
 ROW_ERRORS = MISSING | WRONG
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
-# Of a lazy curve no more is known than that its totals are null.
+# The causes of null totals: a lazy curve does not tell which it was.
 UNRANKED = (
     "null, NaN or unclear values among the predictions, or a curve that is not whole (several as "
     "one, or rows left out)"
@@ -52,23 +52,24 @@ ROW_ERROR_HINTS = {
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
 CAST = "make numbers of them first, for example with pl.col(...).cast(pl.Float64)."
-# What the labels of a truth are without `positive`, as text in small letters.
+# Labels that need no `positive`, as text in small letters.
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
-# Labels that a message names.
+# The number of labels that a message names.
 SHOWN_LABELS = 5
-# Totals of weights up to this do not overflow.
+# Sums of weights up to this do not overflow.
 MAX_WEIGHT = 1e290
 # Sums of counts up to this are exact.
 MAX_COUNT = 2**53
-# Of each role by which rows count: the codes of what is missing and wrong, and the greatest value.
+# By role: the codes of a missing and of a wrong value, and the greatest value that is allowed.
 WEIGHTS = {
     "weight": (NULL_WEIGHT, BAD_WEIGHT, MAX_WEIGHT),
     "count": (NULL_COUNT, BAD_COUNT, MAX_COUNT),
 }
 # Polars compares with integers of up to 128 bits.
 MAX_INTEGER = 2**127
-# Each is compared with every truth.
-MOST_LABELS = 1_000
+# Each label is compared with every truth, so that more would be slow.
+MAX_LABELS = 1_000
+# Types of integers that Float64 holds without loss.
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
@@ -93,7 +94,7 @@ def error_counts(kinds: Sequence[int]) -> list[pl.Expr]:
 
 def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
     """How many rows of a key have each error, null where none has."""
-    # Null where no error is possible.
+    # With a null, since there may be no kinds.
     notes = [pl.lit(None, pl.String)]
     for kind in kinds:
         count = pl.col(error_count_column(kind))
@@ -166,9 +167,9 @@ def truth_column(
 def read_labels(
     labels: pl.Series, name: str, positive: Label | Sequence[Label] | None = None
 ) -> pl.DataFrame:
-    """The labels, sorted, and in `TRUTH` whether each is positive, null if it means missing.
+    """The distinct `labels` of a truth column, sorted; `TRUTH` says whether each is positive.
 
-    `labels` are the distinct ones of the truth column of this `name`.
+    It is null for a label that stands for a missing value.
     """
     is_positive, ((_, missing), *_) = truth_column(pl.col(TRUTH), labels.dtype, name, positive)
     truth = pl.when(~missing).then(is_positive).alias(TRUTH)
@@ -176,10 +177,7 @@ def read_labels(
 
 
 def check_labels(labels: pl.Series, name: str, positive: Label | Sequence[Label]) -> None:
-    """Raise where none of several labels is positive, and warn where one may be misspelt.
-
-    `labels` are the distinct ones of the truth column of this `name`.
-    """
+    """Raise where none of the distinct labels is positive, and warn where one may be misspelt."""
     known, column = read_labels(labels, name, positive).drop_nulls(), column_in_words("truth", name)
     has_labels = f"{column} has the labels {first_labels(known[LABEL])}"
     negative = known.filter(~pl.col(TRUTH))[LABEL]
@@ -210,9 +208,9 @@ def labels_of(
 ) -> list[Label]:
     """The positive labels as a list; raise if they do not fit the type of the truth."""
     labels = listed(positive)
-    if len(labels) > MOST_LABELS:
+    if len(labels) > MAX_LABELS:
         raise InvalidArgument(
-            f"positive has {len(labels):,} labels, allowed are up to {MOST_LABELS:,}.",
+            f"positive has {len(labels):,} labels, allowed are up to {MAX_LABELS:,}.",
             hint="make a Boolean column first, for example pl.col(...) > ...",
         )
     kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
@@ -257,10 +255,10 @@ def weight_column(
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:
-    """The two aggregates that `label_note` needs: the least and greatest code of a counted row.
+    """The two aggregates that `label_note` needs: the least and the greatest code of the rows.
 
-    The codes: 1 and 2 are scores of zero, of a positive and of a negative; 3 and 4 are scores
-    of one, of a positive and of a negative; 0 is any other score.
+    The codes are 1 and 2 for a score of zero, of a positive and of a negative; 3 and 4 for a score
+    of one, likewise; 0 for any other score. Only rows where `counts` holds are taken.
     """
     score, truth = pl.col(SCORE), pl.col(TRUTH).cast(pl.Int8)
     label = pl.when(score == 0).then(2 - truth).when(score == 1).then(4 - truth).otherwise(0)

@@ -18,11 +18,20 @@ from polaroc.typing import Nulls
 class Predictions:
     """A prediction table in private columns: keys, score, truth, weight, row error.
 
-    `rows` has every input row; its `ROW_ERROR` is null for a valid row, else the code of
-    the error. Rows are `weighted` by counts or, where they are `sampled`, by sampling weights.
-    `possible_errors` are the codes that can occur; without any, all rows are valid. `score_type` is
-    that of the score as given; `repeatable` whether every reading of `rows` is the same.
-    `engine` is the one by which they are collected.
+    Attributes
+    ----------
+    rows
+        Every input row. `ROW_ERROR` is null for a valid row, else the code of the error.
+    weighted, sampled
+        Whether rows have a `WEIGHT`, and whether it is a sampling weight and not a count.
+    possible_errors
+        The codes that can occur; without any, all rows are valid.
+    score_type
+        The type of the score as given.
+    repeatable
+        Whether every reading of `rows` gives the same.
+    engine
+        The engine by which they are collected.
     """
 
     rows: pl.LazyFrame
@@ -48,7 +57,7 @@ class Predictions:
 
     @property
     def cases(self) -> pl.LazyFrame:
-        """Valid rows, one for each case that they count; of sampled ones those that weigh any."""
+        """The valid rows, repeated by their counts; of sampled rows those with a weight above 0."""
         if not self.weighted:
             return self.valid_rows
         weighing = self.valid_rows.filter(pl.col(WEIGHT) > 0)
@@ -70,9 +79,17 @@ def read(
 ) -> Predictions:
     """Cases in private columns.
 
-    Rows of a lazy table that are `collected` raise where they cannot be ranked; else they are noted
-    in results. The columns `also` are kept as the last keys. Where rows are `clustered` they have a
-    `CLUSTER`, each its own where none is named. Rows that are read `once` are not held.
+    Parameters
+    ----------
+    also
+        Further columns, as the last keys.
+    collected
+        Whether rows of a lazy table are collected, and raise where they cannot be ranked. Otherwise
+        results have a note on them.
+    clustered
+        Whether there is a column `CLUSTER`: where the cases have none, each row is one.
+    once
+        Whether the rows are read only once, and need not be cached.
     """
     if collected:
         cases = cases.collect()
@@ -85,7 +102,7 @@ def read(
     rows = rows.select(
         *keys,
         (pl.lit(1.0) if cases.score is None else pl.col("score")).alias(SCORE),
-        # Scores in use, which have no labels, are read as one class.
+        # Scores in use have no labels; they are read as positives.
         (pl.lit(True) if cases.truth is None else pl.col("truth")).alias(TRUTH),
         *([] if cases.counted_by is None else [pl.col(cases.counted_by).alias(WEIGHT)]),
         error.alias(ROW_ERROR),
@@ -93,7 +110,7 @@ def read(
         *([pl.col("cluster" if cases.cluster else CLUSTER).alias(CLUSTER)] if clustered else []),
     )
     return Predictions(
-        # The next reading of a plan may give other rows; counts and ranks must agree.
+        # A second reading of a plan may give other rows, and counts and ranks must agree.
         rows if in_memory or once else rows.cache(),
         keys,
         cases.counted_by is not None,
@@ -107,13 +124,13 @@ def read(
 
 
 def each_case(counted: pl.LazyFrame, weight: str = WEIGHT) -> pl.LazyFrame:
-    """A row for each case, of valid rows that count several."""
+    """Valid rows with counts, repeated: a row for each case."""
     copies = pl.int_ranges(pl.col(weight).cast(pl.Int64)).alias(weight)
     return counted.with_columns(copies).explode(weight, empty_as_null=False).drop(weight)
 
 
 def each_counted(cases: Cases[Any]) -> Cases[Any]:
-    """The cases with a row for each, where a row stands for several."""
+    """The cases with a row for each, where rows have a count."""
     if cases.count is None:
         return cases
     held = cases.collect()

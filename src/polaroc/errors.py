@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Sequence
 
 MAX_NAMES, MAX_LETTERS = 20, 60
-# What was given, where it would fill a screen.
-# An apostrophe within or after a word is no quotation mark.
+# Quoted values and words that would fill a screen; an apostrophe within or after a word is no
+# quotation mark.
 LONG = re.compile(r"(?<!\w)'[^'\n]{1000,}'(?!\w)|(?<![^\s'])\S{1000,}")
 
 
@@ -16,10 +16,10 @@ class PolarocError(ValueError):
 
     Parameters
     ----------
-    found
-        What was found and what is allowed.
+    problem
+        The value or table that was given, and what is allowed.
     hint
-        What to do about it.
+        A way to mend it.
 
     Examples
     --------
@@ -28,14 +28,13 @@ class PolarocError(ValueError):
     Hint: use a fraction.
     """
 
-    def __init__(self, found: str, *, hint: str) -> None:
-        self.found = found
+    def __init__(self, problem: str, *, hint: str) -> None:
+        self.problem = problem
         self.hint = hint
-        found, hint = without_long_words(found), without_long_words(hint)
-        super().__init__(f"{found}\nHint: {hint}")
+        super().__init__(f"{without_long_words(problem)}\nHint: {without_long_words(hint)}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.found, self.hint)
+        return _rebuild, (type(self), self.problem, self.hint)
 
 
 class InvalidArgument(PolarocError):
@@ -51,7 +50,7 @@ class InvalidTable(PolarocError):
 
 
 class NotSupported(PolarocError):
-    """A role of a column that a function cannot use."""
+    """A column whose role a function cannot use."""
 
 
 class MissingExtra(PolarocError):
@@ -63,7 +62,7 @@ class OutputRefused(PolarocError):
 
 
 class PolarocWarning(UserWarning):
-    """Predictions that may not mean what they are taken for; the result is computed."""
+    """Predictions that may be misread, such as misspelt labels; the result is computed."""
 
 
 def warn(message: str) -> None:
@@ -75,12 +74,13 @@ def warn(message: str) -> None:
     warnings.warn(message, PolarocWarning, stacklevel=level)
 
 
-def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
-    return kind(found, hint=hint)
+def _rebuild(kind: type[PolarocError], problem: str, hint: str) -> PolarocError:
+    """The error of a pickle, which passes positional arguments only."""
+    return kind(problem, hint=hint)
 
 
 def example(argument: str, value: object) -> str:
-    """A hint at an argument by an example.
+    """A hint that shows an argument with an example.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def numbers(values: Sequence[float]) -> list[str]:
 
 
 def without_long_words(message: str) -> str:
-    """A message, of what is very long in it the beginning.
+    """A message in which very long words and quoted values are cut.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def without_long_words(message: str) -> str:
 
 
 def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
-    """Names for a message: the first of them, and of long ones the beginning.
+    """The first names for a message, long ones cut.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
 
 def _written(value: object) -> str:
     if getattr(value, "shape", ()):
-        # Of an array, a column or a table the kind says more than its first values.
+        # The type of an array, a column or a table says more than its first values.
         kind = type(value)
         return f"a {kind.__module__.partition('.')[0]}.{kind.__qualname__}"
     # Python refuses to write integers of more than some thousand digits.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ArrowStream(Protocol):
-    """A table that gives its columns to other libraries: of pandas, PyArrow, DuckDB and others."""
+    """A table with an Arrow stream, such as those of pandas, PyArrow and DuckDB."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -42,12 +42,12 @@ Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
 Prior: TypeAlias = float | Literal["observed"]
 Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame | pl.LazyFrame
 
-# A table of a connection, or of a query.
+# A table of a database, or a query of one.
 IbisTable: TypeAlias = "ibis.expr.types.Table"
 # An array of numbers, of any shape.
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
-# A float, a numpy array, a pl.Expr or an ibis column: whatever has arithmetic.
+# Anything with arithmetic: a float, a numpy array, a pl.Expr or an ibis column.
 Quantity: TypeAlias = Any
 
 _P = ParamSpec("_P")

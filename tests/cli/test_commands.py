@@ -95,7 +95,7 @@ def assert_as_in_python(result, function, *arguments, names=None, **options):
     try:
         expected = function(*arguments, **options)
     except pr.errors.PolarocError as error:
-        refusal = error.found
+        refusal = error.problem
     if refusal is not None:
         assert result.exit_code == 2, result.output
         assert " ".join(refusal.split()) in " ".join(result.stderr.split())

@@ -54,7 +54,7 @@ def test_what_polars_functions_refuse_is_refused_alike(name, asked):
     here, there = sides
     assert there.type is here.type
     # Further on the words may differ, as what Polars and ibis call a type does.
-    begin = [caught.value.found.replace("'", "").partition(" is ")[0] for caught in sides]
+    begin = [caught.value.problem.replace("'", "").partition(" is ")[0] for caught in sides]
     assert begin[0] == begin[1]
 
 

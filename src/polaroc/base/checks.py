@@ -10,12 +10,12 @@ import polars as pl
 
 from polaroc.errors import InvalidArgument, example, quoted, spelled
 
-# The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
+# The most priors, recalls or points of a line; more would fill the memory.
 MAX_NUMBER = 1_000_000
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that a float holds, and no text, Decimal or Fraction."""
+    """Whether a value is a number that fits a float, and no text, Decimal or Fraction."""
     if not isinstance(value, Real) or isinstance(value, Fraction):
         return False
     try:
@@ -35,7 +35,7 @@ def check_share(name: str, value: object) -> None:
 
 
 def share_hint(name: str, value: object, usual: float) -> str:
-    """The hint at a share between 0 and 1: of a value in per cent that share, else a usual one.
+    """The hint for a share between 0 and 1: a value in per cent as a share, else a usual one.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def check_text(name: str, value: object, usual: str) -> None:
 def refuse_unused(
     purpose: str, why: str, *, hint: str = "leave it out.", **options: object
 ) -> None:
-    """Refuse options that are for something else; None is not given.
+    """Refuse options that are for another purpose; those that are None were not given.
 
     Examples
     --------
@@ -121,13 +121,13 @@ def refuse_unused(
 
 
 def unless(default: object, value: object) -> object:
-    """None where a value is its default, as if it was not given."""
+    """The value, or None if it is the default, for `refuse_unused`."""
     is_scalar = isinstance(value, str | int | float)
     return None if is_scalar and value == default else value
 
 
 def one_or_several(values: object) -> list[Any]:
-    """The values of a list, an array, a column or a generator, and any other value alone."""
+    """A list of the values of an iterable, or of the one value; a text or table is one value."""
     if isinstance(values, str | bytes | Mapping | pl.DataFrame | pl.LazyFrame):
         return [values]
     try:
@@ -144,7 +144,7 @@ def pair_of(values: object) -> tuple[float, float] | None:
 
 
 def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
-    """Distinct shares from 0 to 1, or so many at equal steps; 1 only where the range is closed."""
+    """The sorted shares from 0 to 1, or `given` of them at equal steps; without 1 if not closed."""
     if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MAX_NUMBER:
         return [i / (given - 1 if closed else given) for i in range(given)]
     values = [] if is_number(given) else one_or_several(given)
@@ -160,5 +160,5 @@ def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
 
 
 def shortened(value: object) -> str:
-    """A value for a message; of a long one the beginning."""
+    """A value for a message, cut if it is long."""
     return quoted([value])

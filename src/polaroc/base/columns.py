@@ -1,4 +1,4 @@
-"""Reserved column names, and the step from names to expressions."""
+"""Reserved names of columns, and checks of names, keys and their types."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
@@ -12,7 +12,7 @@ from polaroc.errors import InvalidArgument, InvalidTable, quoted
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
 )  # fmt: skip
-# Of a curve of sampling weights: as many negatives of equal weight as tell rates as well (Kish).
+# The effective number of negatives (Kish), in curves of sampling weights.
 EFFECTIVE = "effective_negatives"
 # Greater weights are squared as this one, so that sums of squares do not overflow.
 MAX_SQUARED = 1e140
@@ -21,13 +21,13 @@ MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "no
 INTERVAL = ("lower", "upper", "std_error")
 # The coverage of the limits of a table.
 COVERAGE = "level"
-# The range of priors, or the belief, of a measure.
+# The range of priors, or the belief, that a measure is taken over.
 OVER = "over"
 # The ends of the range of priors, or of the belief, that a threshold was chosen over.
 OVER_ENDS = ("over_lower", "over_upper")
 # Limits of a prior that was estimated or is believed.
 PRIOR_LIMITS = ("prior_lower", "prior_upper")
-# What a threshold promises, in one sentence.
+# The promise of a threshold, in one sentence.
 PROMISE = "promise"
 WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 POINT = ("rule", "share")
@@ -39,7 +39,7 @@ RESERVED = frozenset(
         *PRIOR_LIMITS, "precision", EFFECTIVE,
     )
 )  # fmt: skip
-# Further columns of judged thresholds and of expected costs, and those of them that have limits.
+# Further columns of judged thresholds and of expected costs, and the columns that have limits.
 FURTHER = (
     "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
     "f_measure", "accuracy", "error", "informedness",
@@ -47,20 +47,20 @@ FURTHER = (
 COSTS_WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
 EXPECTED_COSTS = (*COSTS_WITH_LIMITS, "worth_of_prior", "cost_trivial")
 HAVE_LIMITS = ("tpr", "fpr", "precision", "posfrac", "cost", *FURTHER, *COSTS_WITH_LIMITS)
-# As keys they could not be told from what tables of thresholds hold.
+# Keys with these names could not be told from the columns of tables of thresholds.
 OF_THRESHOLDS = frozenset(
     (
         "posfrac", "cost", *FURTHER, *EXPECTED_COSTS,
         *(f"{name}_{end}" for name in HAVE_LIMITS for end in ("lower", "upper")),
     )
 )  # fmt: skip
-# How text is made of values that have no text of their own.
+# A hint for keys that hold lists, structs, bytes or durations.
 AS_TEXT = (
     'make text of it first: pl.col(...).list.join(","), .struct.json_encode(), '
     '.bin.encode("hex") or .dt.to_string("iso").'
 )
 RENAME = "rename it first."
-# Of so few rows the streaming engine takes longer to begin than the other to end.
+# Up to so many rows the in-memory engine ends before the streaming engine has begun.
 FEW_ROWS = 10_000
 Engine = Literal["auto", "in-memory"]
 
@@ -152,7 +152,7 @@ def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[
 
 
 def curve_keys(frame: pl.LazyFrame) -> list[str]:
-    """The keys of a curve table; a surface, which holds each curve many times, is refused."""
+    """The keys of a curve table; raise for a surface, which has each curve at several priors."""
     keys = require(frame, CURVE, source="curve(...)")
     if set(GRID) & set(frame.collect_schema().names()):
         raise InvalidTable(
@@ -202,22 +202,22 @@ def with_key_types(
     keys: Sequence[str],
     tables: tuple[str, str],
 ) -> pl.LazyFrame:
-    """The table with its text keys in the types that they have in another, to be joined to it.
+    """The table with its text keys cast to the types of another table, to be joined to it.
 
-    Keys whose values that type does not have are left out.
+    Rows with values that those types do not have, such as other categories, are left out.
     """
     for key in text_keys_of_different_types(kinds, table.collect_schema(), keys, tables):
-        own = pl.col(key).cast(kinds[key], strict=False)
-        # As nulls, values that do not fit would match keys that are null.
-        table = table.filter(own.is_null() == pl.col(key).is_null()).with_columns(own)
+        as_other = pl.col(key).cast(kinds[key], strict=False)
+        # Values that do not fit become null, and would match null keys.
+        table = table.filter(as_other.is_null() == pl.col(key).is_null()).with_columns(as_other)
     return table
 
 
 def check_shared_keys(
-    keys: Sequence[str], own: Sequence[str], table: str, hint: str | None = None
+    keys: Sequence[str], of_cases: Sequence[str], table: str, hint: str | None = None
 ) -> None:
-    """Refuse keys of a table, named in the message, that are not among those of the cases."""
-    unknown = [key for key in keys if key not in own]
+    """Refuse keys of a table that are not keys of the cases; `table` is its name in the message."""
+    unknown = [key for key in keys if key not in of_cases]
     if unknown:
         raise InvalidTable(
             f"no role of the cases names the key {quoted(unknown)} of {table}.",

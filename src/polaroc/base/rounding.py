@@ -1,10 +1,10 @@
-"""Numbers as text, rounded so that they stay true: no small one as 0, no large one as all."""
+"""Numbers as rounded text: no small number becomes 0, and no share below all becomes 100 %."""
 
 from math import ceil, floor, log10
 
-# Probabilities nearer to 1 are not told apart.
+# Probabilities from here on are written as "> 99 %".
 ALMOST = 0.995
-# Per cent from which on a share differs from all by rounding only.
+# Per cent from which on a share is 100 % up to rounding errors.
 ALL = 100 - 1e-9
 
 
@@ -33,7 +33,7 @@ def significant(value: float | None, digits: int = 4) -> str | None:
     return None if value is None else f"{value:.{digits}g}"
 
 
-# A p-value below it is not told from others: tails of distributions are not known so far out.
+# Smaller p-values are not written out: tails of distributions are not known so far out.
 LEAST_P = 0.001
 
 
@@ -77,7 +77,7 @@ def with_limits(estimate: float | None, lower: float | None, upper: float | None
 
 
 def percent(share: float, digits: int = 3) -> str:
-    """A share in per cent, to so many digits, not rounded to all.
+    """A share in per cent, to so many digits; less than 1 is not rounded to 100 %.
 
     Examples
     --------
@@ -86,13 +86,13 @@ def percent(share: float, digits: int = 3) -> str:
     """
     text = f"{100 * share:.{digits}g}"
     if text == "100" and 100 * share < ALL:
-        # As many decimals as a number a little below 100 needs not to be rounded to it.
+        # With the decimals that keep it below 100.
         text = f"{100 * share:.{-floor(log10(100 - 100 * share))}f}"
     return f"{text} %"
 
 
 def probability(value: float | None) -> str | None:
-    """A probability in whole per cent, not rounded to none or all.
+    """A probability in whole per cent, not rounded to 0 or 100 %.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
     except InvalidTable:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        # Other libraries put a traceback or a query below their message.
+        # The first line: other libraries add a traceback or a query to their message.
         reason = str(error).partition("\n")[0].partition(". Detail: ")[0]
         kind = kind.removeprefix("builtins.")
         raise InvalidTable(f"a {kind} is no table: {reason}", hint=CONVERT) from error
@@ -55,10 +55,10 @@ def _converted(table: Any) -> pl.DataFrame:
             hint="use a function of polaroc.warehouse, or fetch the rows with table.to_polars().",
         )
     if nw.dependencies.is_pandas_dataframe(table):
-        # By column: one that Polars cannot read does no harm if it is not used.
+        # By column, so that one which Polars cannot read does no harm if it is not used.
         return pl.DataFrame([_column(str(name), values) for name, values in table.items()])
     if hasattr(type(table), "__arrow_c_stream__") and not nw.dependencies.is_into_series(table):
-        # As narwhals reads no streams.
+        # Before narwhals, which reads no streams.
         return pl.DataFrame(table)
     frame = nw.from_native(table)
     return (frame.collect("polars") if isinstance(frame, nw.LazyFrame) else frame).to_polars()
@@ -84,7 +84,7 @@ def _column(name: str, values: Any, *, flat: bool = False) -> pl.Series:
     except (TypeError, OverflowError):
         if not isinstance(values, list | tuple):
             raise
-        # Polars takes the type of the first value, which may be a whole number among others.
+        # Polars takes the type of the first value, which may be an integer before floats.
         numeric = all(value is None or is_number(value) for value in values)
         floats = [None if value is None else float(value) for value in values if numeric]
         column = pl.Series(name, floats) if numeric else pl.Series(name, values, pl.Object)

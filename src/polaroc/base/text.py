@@ -1,4 +1,4 @@
-"""Text that is shown, and that no terminal, spreadsheet or reader of UTF-8 takes for more."""
+"""Text of messages and notes, and texts that stand for missing values."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,15 +7,16 @@ import polars as pl
 
 from polaroc.errors import MAX_LETTERS, quoted
 
-# Texts that stand for a missing value, in small letters, and one that does so as Python writes it:
-# "none" is a label, as of how severe a disease is.
+# Texts that stand for a missing value in any letter case, and one that does only as Python writes
+# it: "none" may be a label, such as that of a disease's severity.
 MISSING_WORDS, MISSING_TEXT = ("", "na", "n/a", "#n/a", "<na>", "nan", "null"), "None"
+# The number of names in an enumeration.
 MAX_NAMED = 5
 DIGITS = re.compile(r"\d[\d.,]*")
 
 
 def escape_control(text: str) -> str:
-    """Text with control characters spelled out, which a terminal would obey."""
+    """Text with escaped control characters, which a terminal would execute."""
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
@@ -31,7 +32,7 @@ def capitalised(words: str) -> str:
 
 
 def joined_notes(*notes: str | pl.Expr, separator: str = "; ") -> pl.Expr:
-    """Notes of a row as one `note`, null where there is none.
+    """The notes of a row, joined to one `note`; null where there is none.
 
     Examples
     --------
@@ -100,9 +101,9 @@ def one_name(model: object) -> str:
 
 
 def key_text(key: str) -> pl.Expr:
-    """The values of a key as text, the same as that of one value alone in Python.
+    """The values of a key as text, as Python writes them.
 
-    Polars writes some of them in another way: NaN, truth values, times.
+    Polars writes some of them in another way: NaN, Booleans, times.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def key_text(key: str) -> pl.Expr:
 
 
 def noted_by_kind(notes: Iterable[tuple[object, str]]) -> list[str]:
-    """Sentences on models and notes: notes that differ only in numbers are one.
+    """A sentence for each note, with its models; notes that differ only in numbers are one.
 
     Examples
     --------

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
-# Notes of a summary, and where the others are.
+# The number of notes in a summary, and where the others are.
 MOST_NOTES, MORE_NOTES = 3, "in .warnings"
 
-# Between words, and after _, - or / before a letter: numbers such as -1e-05 stay whole.
+# Breaks are between words, and after _, - or / before a letter: -1e-05 stays whole.
 BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
 
 
@@ -74,7 +74,7 @@ def table_of(
     forms: Mapping[str, Callable[[Any], str | None]],
     keys: int = 1,
 ) -> "FoldedTable":
-    """Some columns of a frame under their names, each value written by the form of its column."""
+    """A table of the columns of a frame that have a form, a function that writes their values."""
     rows = [
         [form(value) for form, value in zip(forms.values(), row, strict=True)]
         for row in frame.select(*forms).iter_rows()
@@ -84,9 +84,9 @@ def table_of(
 
 @dataclass(frozen=True)
 class FoldedTable:
-    """A table that is folded between words, never inside one that fits the terminal.
+    """A table whose cells are wrapped between words, and inside those wider than the terminal.
 
-    Columns that do not fit beside each other follow below, with the keys again.
+    Columns for which there is no room follow below, with the keys again.
     """
 
     title: str
@@ -106,7 +106,7 @@ class FoldedTable:
             for column in columns
         ]
         if self.title:
-            # Above the table: inside a narrow one it would wrap.
+            # As text above the table, since a title would wrap at the width of the table.
             yield Text(self.title)
         keys, others = [*range(self.keys)], [*range(self.keys, len(columns))]
         while True:
@@ -128,7 +128,7 @@ class FoldedTable:
 
         widths = [2 + max(map(_width, column)) for column in columns]
         while sum(widths) > options.max_width and max(widths) > 3:
-            # Where not even the longest words fit, they are broken.
+            # If not even the longest words fit, they are broken.
             spare = [i for i, width in enumerate(widths) if width > least[i]] or range(len(widths))
             widths[max(spare, key=widths.__getitem__)] -= 1
         drawn = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
@@ -187,14 +187,13 @@ def _escaped(text: object) -> str:
 
 
 def noted(lines: Iterable[str]) -> list[str]:
-    """The first notes of a summary, which change what is decided, and how many more there are.
+    """The first notes of a summary, and the number of those that are left out.
 
     Examples
     --------
     >>> noted(["One.", "Two.", "Three.", "Four."])
     ['Note: One.', 'Note: Two.', 'Note: Three.', 'Note: 1 more, in .warnings.']
     """
-    # As a sum, in which hints go on naming arguments as they are asked for.
     notes = ["Note: " + line for line in dict.fromkeys(lines)]
     rest = len(notes) - MOST_NOTES
     return notes if rest < 1 else [*notes[:MOST_NOTES], f"Note: {rest} more, {MORE_NOTES}."]

@@ -235,7 +235,7 @@ def _draw(
         try:
             chart = make()
         except InvalidArgument as error:
-            notes.append(f"Chart {name} left out: {error.found}")
+            notes.append(f"Chart {name} left out: {error.problem}")
             continue
         for suffix in ("json", "svg", "png"):
             save_chart(chart, folder / f"{name}.{suffix}")

@@ -183,7 +183,7 @@ def errors_as_messages() -> Iterator[None]:
         _write_nowhere(sys.stdout)
         raise typer.Exit(0) from None
     except PolarocError as error:
-        refuse(error.found, error.hint)
+        refuse(error.problem, error.hint)
     except pl.exceptions.PanicException as error:
         refuse(f"the reader of files failed: {_first_line(error)[:200]}", DAMAGED)
     except pl.exceptions.PolarsError as error:
@@ -200,7 +200,7 @@ def errors_as_messages() -> Iterator[None]:
         raise RuntimeError("a file or a stream ended early") from error
     except OSError as error:
         refused = refusal(error)
-        refuse(refused.found, refused.hint)
+        refuse(refused.problem, refused.hint)
 
 
 def refuse(found: str, hint: str) -> NoReturn:

@@ -123,10 +123,10 @@ def _pipes_as_files(files: Sequence[str]) -> Iterator[list[str]]:
         try:
             yield [copies.get(file, file) for file in files]
         except PolarocError as error:
-            found = error.found
+            problem = error.problem
             for pipe, copy in copies.items():
-                found = found.replace(copy, pipe)
-            raise type(error)(found, hint=error.hint) from None
+                problem = problem.replace(copy, pipe)
+            raise type(error)(problem, hint=error.hint) from None
 
 
 def _is_pipe(file: str) -> bool:

@@ -53,7 +53,7 @@ def errors_named(table: str) -> Iterator[None]:
     try:
         yield
     except (InvalidPredictions, InvalidArgument, NotSupported) as error:
-        raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
+        raise type(error)(f"{table}: {error.problem}", hint=error.hint) from None
 
 
 def in_use(

@@ -211,9 +211,7 @@ def _table(
         if factor == crossed.factors[0]:
             p_value, note = float(fdtrc(df, left, ratio)), _remark(crossed, test_train_ratio)
             if copies is not None:
-                note = (
-                    f"{copies.found}: leave them out, the p-value takes them for evidence; {note}"
-                )
+                note = f"{copies.note}: leave them out, the p-value takes them for evidence; {note}"
         elif factor == PRIOR:
             note = "no p-value: precision falls with the skew by definition"
         else:

@@ -1,4 +1,4 @@
-"""Which model to take where the prior is uncertain, and how sure that is."""
+"""Choice of a model where the prior is uncertain, and how sure it is."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def choose(
     test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> Choice:
-    """Which model to take over a range of priors, and how sure that is.
+    """Choose a model over a range of priors, and say how sure the choice is.
 
     Parameters
     ----------

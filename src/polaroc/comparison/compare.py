@@ -1,4 +1,4 @@
-"""Whether models differ, by tests that hold for folds which share training cases."""
+"""Tests of whether models differ, over folds that share training cases or on one test set."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def compare(
     test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> Comparison:
-    """Whether models differ on one measure, and which: over common folds, or on common cases.
+    """Test whether models differ on one measure, and which: over common folds or on common cases.
 
     Parameters
     ----------
@@ -61,20 +61,15 @@ def compare(
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
     priors
-        Prior in (0, 1), or ``"observed"``, where the table has the measure at
-        several.
+        The one prior at which the measure is taken, in (0, 1), or ``"observed"``: each key's own,
+        the default for predictions. Measures have to be at one prior only, or `priors` names it.
     over
         The range (lo, hi) of priors, or the belief, that `measure` needs; of measures in a table,
         those over this range.
     target
-        What the answer is about. ``"algorithm"``: models trained again on other
+        The population that the answer is about. ``"algorithm"``: models trained again on other
         samples of this size. ``"trained"``: these fitted models, on other cases. By default
-        "trained" for predictions on one test set, else "algorithm", which needs
-        `test_train_ratio`, or works it out: of measures from a key `repeat` within which each
-        case is tested once, of predictions from `case`, taking every case for trained on where it
-        is not tested; a column "case" that is not named is used for it where several
-        folds test the same cases. The ratio is 0 where
-        no folds share cases (each its own dataset).
+        "trained" for predictions on one test set, else "algorithm".
     level
         Confidence of the intervals, in (0, 1). Two models differ if their adjusted p-value is below
         1 − `level`; only then does their adjusted interval leave out 0.
@@ -82,7 +77,12 @@ def compare(
         The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
         each key's own.
     test_train_ratio
-        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds, 0 where
+        folds share no cases (each its own dataset). It is needed for "algorithm", unless it
+        follows from the table. For measures it does if they were taken ``by="repeat"`` and each
+        repeat tests every case once. For predictions it follows from `case`, if a fold is trained on all cases that it does
+        not test; a column "case" that is not given as `case` is used only if several folds test the
+        same cases.
     **columns
         What the columns mean, as in `cases`.
 
@@ -118,7 +118,7 @@ def compare(
 
     Folds that are copies of others, such as those of a repeat with the same seed, are used once,
     and `warnings` says so: predictions with the same cases and scores; measures with the same
-    estimates of all models, in folds of 20 cases of each class or more, or in a whole repeat.
+    estimates of all models, in folds of 20 cases of each class or more.
 
     On one test set with `cluster` the influences of the cases of a class are summed within each
     cluster before they are squared (Obuchowski 1997), and Student's t has one degree of freedom
@@ -160,7 +160,7 @@ def compare(
         result = of_fitted(models, plan, f"{measure}{at_prior}")
         return replace(result, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio
-    # The ratio may follow from the folds.
+    # Replaced below where the ratio follows from the folds.
     plan = Plan(target, 0.0 if ratio is None else ratio, level)
     if given.are_measures:
         measures, _ = of_one_range(given.table, measure, over)
@@ -184,7 +184,7 @@ def compare(
 
 
 def _target(given: Compared, target: Target | None) -> Target:
-    """The target of the answer: as given, or by the folds; raise if they do not allow it."""
+    """The target as given, or by default; raise if the table does not allow it."""
     if target is None:
         return "trained" if given.on_cases else "algorithm"
     check_choice("target", target, get_args(Target))
@@ -228,7 +228,7 @@ def of_table(
     *,
     higher: bool = True,
 ) -> Comparison:
-    """The comparison of a balanced table by the evidence that it gives."""
+    """The comparison of models over folds."""
     values, pairs = table.at_first, all_pairs(evidence)
     of_all = omnibus.f_test("Nadeau-Bengio corrected F", evidence)
     adjusted = by_holm(pairs, plan.level)
@@ -246,7 +246,7 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
     pairs = all_pairs(evidence)
     if np.isnan(pairs.std_error).any() or pairs.constant.any():
         raise too_few_cases()
-    # They differ where a pair does, adjusted for the number of pairs.
+    # Models differ if a pair does, adjusted for the number of pairs.
     adjusted = by_holm(pairs, plan.level)
     test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
     name, errors = models.name, np.sqrt(evidence.covariance[0].diagonal())
@@ -268,14 +268,14 @@ def _result(
     spread: Array,
     *,
     higher: bool,
-    **said: Any,
+    **fields: Any,
 ) -> Comparison:
-    """The tests as tables, beside what is said of them."""
+    """The tests as tables, with the other `fields` of a comparison."""
     check_result_name(models.name)
     apart = pairs.apart(adjusted.p_value, plan.level)
     return Comparison(
         pl.DataFrame([of_all], schema=omnibus.OMNIBUS, orient="row"),
         pair_frame(pairs, adjusted, models, plan.level),
         letter_frame(models, means, spread, apart, descending=higher),
-        model=models.name, plan=plan, higher_is_better=higher, **said,
+        model=models.name, plan=plan, higher_is_better=higher, **fields,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is compared: predictions of several models, or measures of them."""
+"""Predictions, or measures, of several models in memory, checked so that they can be compared."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,22 +25,22 @@ from polaroc.uncertainty.scored_cases import (
     share_cases,
 )
 
-# Two million pairs take a minute.
+# So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Predictions, or measures without truth and score, in memory, and the columns of their roles.
+    """Predictions, or measures, in memory.
 
-    The folds of predictions have several values. Each row of a wide table without folds is a case
-    where no column tells cases apart.
+    Predictions have `folds` only if these have several values; `left_out` are warnings about cases
+    that were left out, copies of folds and leaks.
     """
 
     cases: Cases[pl.DataFrame]
     model: str
     folds: tuple[str, ...]
-    left_out: tuple[str, ...] = ()  # what is to be said of cases left out, and of leaks
+    left_out: tuple[str, ...] = ()
 
     @property
     def are_measures(self) -> bool:
@@ -64,10 +64,10 @@ class Compared:
 
     @property
     def test_train_ratio(self) -> float | None:
-        """Test over training cases of a fold: as said, or of predictions as the cases tell.
+        """Test over training cases of a fold, as given, or as it follows from cases.
 
-        Cases tell it where several folds test the same. Where each is tested once, a column that
-        has the role because of its name may number rows of hold-outs: then nothing tells.
+        It follows if several folds test the same cases. If each case is tested once, `case` must
+        have been given: a column with that name may just number the rows of hold-outs.
         """
         cases = self.cases
         if cases.test_train_ratio is not None:
@@ -87,11 +87,11 @@ class Compared:
         return per_fold / (number - per_fold) if per_fold < number else None
 
 
-FOUND_CASE = (
+CASE_BY_DEFAULT = (
     "The column 'case' is used because of its name: say case='case' if its values are the cases of "
     "one cross-validation. Until then a fold is taken to have as many test cases as training cases."
 )
-# Where every case that a fold does not test is trained on, as by any way to split them.
+# A fold is taken to train on every case that it does not test.
 LEAK = (
     "{} values of {} have cases on both sides of a fold, for training and for testing, which makes "
     "its scores too good. Keep each value in one fold, as scikit-learn's StratifiedGroupKFold does."
@@ -101,20 +101,20 @@ LEAK = (
 def compared_cases(
     table: Any, columns: Mapping[str, Any], score_prior: Prior, test_train_ratio: float | None
 ) -> Cases[Any]:
-    """Predictions, or measures, of several models."""
+    """The cases of a table of predictions or measures, with checked arguments."""
     check_score_prior(score_prior)
     if test_train_ratio is not None:
         check_ratio(test_train_ratio)
-    found = cases_or_measures(table, columns)
-    if found.truth is None:
+    cases = cases_or_measures(table, columns)
+    if cases.truth is None:
         given = unless(OBSERVED, score_prior)
         refuse_unused("for predictions", "the table holds measures", score_prior=given)
-    if found.by:
+    if cases.by:
         raise NotSupported(
-            f"models are compared on all rows, not by {quoted(found.by)}.",
+            f"models are compared on all rows, not by {quoted(cases.by)}.",
             hint="take the rows of each value on their own.",
         )
-    return replace(found, score_prior=score_prior, test_train_ratio=test_train_ratio)
+    return replace(cases, score_prior=score_prior, test_train_ratio=test_train_ratio)
 
 
 def single_prior(priors: Prior | Sequence[Prior] | None) -> Prior | None:
@@ -131,10 +131,10 @@ def single_prior(priors: Prior | Sequence[Prior] | None) -> Prior | None:
 
 
 def compared(cases: Cases[Any]) -> Compared:
-    """The table in memory, with the columns of its models and folds; raise where there is no model.
+    """The cases in memory, with their models and folds; raise where there is no model.
 
-    Of each test set with ``nulls="drop"`` those cases are left that all models scored, where cases
-    can be told apart.
+    With ``nulls="drop"`` those cases of each test set are left that all models scored, if there is
+    a column of cases.
     """
     model = model_column(cases)
     if cases.truth is None:
@@ -144,49 +144,48 @@ def compared(cases: Cases[Any]) -> Compared:
         _refuse_many(measures, model)
         measures, copies = without_copies(measures, model, folds)
         return Compared(measures, model, folds, tuple(copies))
-    own = without_errors(cases.collect()) if cases.nulls == "raise" else cases.collect()
-    _refuse_many(own, model)
-    if own.rows.is_empty():
+    held = without_errors(cases.collect()) if cases.nulls == "raise" else cases.collect()
+    _refuse_many(held, model)
+    if held.rows.is_empty():
         raise InvalidPredictions(
             "there are no rows, so that there is nothing to choose by.", hint="check the table."
         )
-    columns = [*own.fold]
-    own, copies = without_copies(own, model, columns)
+    columns = [*held.fold]
+    held, copies = without_copies(held, model, columns)
     # A fold of one value, as of a table that was filtered, divides nothing.
-    several = columns and own.rows.select(columns).n_unique() > 1
+    several = columns and held.rows.select(columns).n_unique() > 1
     folds = tuple(columns) if several else ()
-    own = replace(own, fold=folds)
+    held = replace(held, fold=folds)
     if folds:
-        without = own.rows.select(pl.any_horizontal(pl.col(folds).is_null()).sum()).item()
-        if without:
+        no_fold = held.rows.select(pl.any_horizontal(pl.col(folds).is_null()).sum()).item()
+        if no_fold:
             raise InvalidPredictions(
-                f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
+                f"{no_fold} rows have no fold.", hint="fill it in, or leave these rows out."
             )
-        if own.case is not None:
-            # A case that a model has twice in a fold.
-            case = own.case
-            known = own.rows.drop_nulls(case)
+        if held.case is not None:
+            case = held.case
+            known = held.rows.drop_nulls(case)
             key = [*folds, case, model]
             refuse_twice(known.select(key), key)
             is_paired = share_cases(known, [*folds, case], model)
-            if is_paired and own.nulls != "drop":
+            if is_paired and held.nulls != "drop":
                 refuse_lacking(known, folds, model, case)
-    leaks = (*copies, *(_leaks(own, folds) if folds else ()))
-    if own.is_default("case") and Compared(own, model, folds).test_train_ratio is None:
-        named = {**own.columns, "case": own.names["case"][0]}
-        trusted = Compared(replace(own, columns=named), model, folds)
+    remarks = (*copies, *(_leaks(held, folds) if folds else ()))
+    if held.is_default("case") and Compared(held, model, folds).test_train_ratio is None:
+        named = {**held.columns, "case": held.names["case"][0]}
+        trusted = Compared(replace(held, columns=named), model, folds)
         if trusted.test_train_ratio is not None:
-            leaks = (*leaks, FOUND_CASE)
-    said = None
-    if own.nulls == "drop":
-        own, said = common_cases_of(own, model)
-    if own.cluster is not None:
-        check_clusters(own.rows["cluster"].null_count())
-    return Compared(own, model, folds, leaks if said is None else (*leaks, said))
+            remarks = (*remarks, CASE_BY_DEFAULT)
+    lacking = None
+    if held.nulls == "drop":
+        held, lacking = common_cases_of(held, model)
+    if held.cluster is not None:
+        check_clusters(held.rows["cluster"].null_count())
+    return Compared(held, model, folds, remarks if lacking is None else (*remarks, lacking))
 
 
 def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
-    """Refuse more models than every two can be compared of, as where a column of cases is named."""
+    """Refuse too many models for all pairs, such as where the column of cases is given as model."""
     count = cases.rows[model].n_unique()
     if count > MAX_MODELS:
         raise InvalidArgument(
@@ -198,7 +197,7 @@ def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
 
 
 def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
-    """A sentence on clusters of which a fold tests some cases, and has trained on the others."""
+    """A warning about clusters of which a fold tests some cases and has trained on others."""
     if cases.case is None or cases.cluster is None:
         return []
     rows = cases.rows.select(
@@ -210,17 +209,15 @@ def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
     )
     parts = join_on(tested, whole, [CLUSTER]).filter(pl.col(HAVE) < pl.col(SIZE))
     torn = parts[CLUSTER].n_unique()
-    return (
-        [LEAK.format(f"{torn:,} of {whole.height:,}", repr(cases.names["cluster"][0]))]
-        if torn
-        else []
-    )
+    if not torn:
+        return []
+    return [LEAK.format(f"{torn:,} of {whole.height:,}", repr(cases.names["cluster"][0]))]
 
 
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
     """The cases of the two models alone; raise where either has none."""
-    own, model = cases.collect(), model_column(cases)
-    models = own.rows[model].unique().sort()
+    held, model = cases.collect(), model_column(cases)
+    models = held.rows[model].unique().sort()
     present = models.to_list()
     unknown = [
         one for one in (champion, challenger) if not isinstance(one, Hashable) or one not in present
@@ -243,11 +240,11 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
         )
     kept = models.gather([present.index(champion), present.index(challenger)])
     is_one = pl.col(model).is_in(kept.implode(), nulls_equal=True)
-    return replace(own, rows=own.rows.filter(is_one))
+    return replace(held, rows=held.rows.filter(is_one))
 
 
 def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
-    """The valid predictions, a row per case and model, and remarks on the rows."""
+    """The valid predictions, and warnings about rows that were left out."""
     rows = given.cases.rows
     invalid = rows["error"].count() if "error" in rows else 0
     invalid_rows = [left_out(invalid)] if invalid else []
@@ -263,7 +260,7 @@ def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
 
 
 def pooled(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
-    """The cases, with the rows of all folds of a model together."""
+    """The cases with all folds of a model as one."""
     return replace(cases, fold=())
 
 

@@ -20,10 +20,10 @@ DISTINCT, DISTINCT_IN_REPEAT, FEWEST = 10, 5, 20
 
 
 class Copies(NamedTuple):
-    """The keys of folds, or repeats, that are copies of earlier ones, and what they are."""
+    """The keys of folds, or repeats, that are copies of earlier ones, and a sentence on them."""
 
     keys: pl.DataFrame
-    found: str
+    note: str
 
 
 def without_copies(
@@ -37,7 +37,7 @@ def without_copies(
     if copies is None:
         return cases, []
     kept = join_on(cases.rows, copies.keys, copies.keys.columns, "anti", order="left")
-    return replace(cases, rows=kept), [f"{copies.found}. Each is used once."]
+    return replace(cases, rows=kept), [f"{copies.note}. Each is used once."]
 
 
 def copied_measures(measures: pl.DataFrame, folds: Sequence[str]) -> Copies | None:

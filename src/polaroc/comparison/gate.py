@@ -1,4 +1,4 @@
-"""Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
+"""Non-inferiority of a challenger to a champion by a margin, over folds or on one test set."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ from polaroc.uncertainty.small_samples import (
 )
 from polaroc.uncertainty.unseen_positive import Positives
 
+# Warnings, and sentences of warnings.
 ON_CASES = "This is about {}. It says nothing about models that are trained again."
-# Below, the limits are clearly wider than those of many cases.
+# With fewer cases of a class the limits are clearly wider than with many.
 FEW_CASES = 200
 WIDENED = "With {} cases of a class the interval is wider than with many. In simulation"
 MEASURED = (
@@ -93,7 +94,7 @@ def gate(
     test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> GateResult:
-    """Whether a challenger is worse than the champion by more than a margin.
+    """Test whether a challenger is worse than the champion by more than a margin.
 
     Parameters
     ----------
@@ -102,8 +103,7 @@ def gate(
         `case`, or of models fitted anew for each fold. Or the tidy measures of such folds, as
         `evaluate` returns them; they take no column keywords. A lazy frame is collected.
     champion, challenger
-        The two models, by their values in the column of the models; other models are
-        left aside.
+        The two models, by their values in the column of the models; others are ignored.
     measure
         The measure compared, as in `compare`. At a single prior, "iauprec" is "auprec" there.
     over
@@ -195,26 +195,28 @@ def gate(
     check_share("level", level)
     two = two_models(cases, champion, challenger)
     given = compared(two)
-    # A table that has the measure at one prior only tells which.
-    is_own = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors
-    at: Prior | None = "observed" if is_own else prior
-    taken_over: Over | str | None = over
-    # One range in a file of settings serves all measures.
-    own_over = over if needs_range(measure) or measure not in CATALOG else None
+    # By default predictions are taken at the observed prior, and measures at the one they have.
+    by_default = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors
+    at: Prior | None = "observed" if by_default else prior
+    shown_over: Over | str | None = over
+    # A range is allowed for measures that need none, so that all can have the same settings.
+    needed_over = over if needs_range(measure) or measure not in CATALOG else None
     if given.on_cases:
-        refuse_places(measure, own_over, prior)
-        models = fitted(given.cases, measure, at or "observed", own_over)
+        refuse_places(measure, needed_over, prior)
+        models = fitted(given.cases, measure, at or "observed", needed_over)
         lead = _on_cases(given, models, (challenger, champion), level)
     else:
         if given.are_measures:
-            _, taken_over = of_one_range(given.table, measure, over)
+            _, shown_over = of_one_range(given.table, measure, over)
         result = compare(
             two, measure, priors=at, over=over if needs_range(measure) else None, level=level,
             score_prior=score_prior, test_train_ratio=test_train_ratio,
         )  # fmt: skip
         area = None
         if measure in AREAS:
-            area = partial(single_measure, measure, at or "observed", own_over, cases.score_prior)
+            area = partial(
+                single_measure, measure, at or "observed", needed_over, cases.score_prior
+            )
         lead = _on_folds(result, given, champion, challenger, area)
     higher = higher_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
@@ -224,14 +226,14 @@ def gate(
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=_in_words(measure, at, taken_over), higher_is_better=higher,
+        measure=_in_words(measure, at, shown_over), higher_is_better=higher,
         margin=margin, level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
         positives=lead.of_class[0], negatives=lead.of_class[1],
     )  # fmt: skip
 
 
 def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
-    """The measure itself, or what it is at the one prior."""
+    """The measure that is compared: at one prior, "iauprec" is "auprec" there."""
     check_text("measure", measure, "iauprec")
     if over is not None and prior is not None:
         raise InvalidArgument(
@@ -265,7 +267,7 @@ def _check_margin(measure: str, margin: object) -> None:
 
 
 def _in_words(measure: str, prior: Prior | None, over: Over | str | None) -> str:
-    """The measure, and where it is taken."""
+    """The measure and its prior or range of priors, in words."""
     if isinstance(prior, str):
         place = f"at the {prior} prior"
     else:
@@ -275,7 +277,7 @@ def _in_words(measure: str, prior: Prior | None, over: Over | str | None) -> str
 
 
 class Lead(NamedTuple):
-    """The challenger minus the champion: estimate, limits and notes."""
+    """The challenger minus the champion: estimate, limits and warnings."""
 
     difference: float
     lower: float | None
@@ -283,8 +285,8 @@ class Lead(NamedTuple):
     estimates: dict[Any, float]
     cases: str
     warnings: tuple[str, ...]
-    limits: Limits | None = None  # with so many times the cases, where there are any
-    moved: Moved | None = None  # where the interval is that of cases
+    limits: Limits | None = None  # as a function of how many times the cases there are
+    moved: Moved | None = None  # by each case, on one test set
     of_class: tuple[int | None, int | None] = (None, None)
 
 
@@ -294,7 +296,7 @@ def _on_cases(
     pair: tuple[object, object],
     level: float,
 ) -> Lead:
-    """The lead of one fitted model over another, challenger and champion, paired by case."""
+    """The lead of the first of two fitted models over the second, paired by case."""
     scored, evidence = models.cases.scored, models.evidence
     first, second = (scored.models.index(model) for model in pair)
     lead = contrasts(evidence, np.array([first]), np.array([second]))
@@ -335,7 +337,7 @@ def _on_cases(
 
 
 def _of_few_cases(few: int, units: str, measure: str) -> str | None:
-    """Warnings about limits that rest on few cases or clusters of a class."""
+    """A warning about limits that rest on few cases or clusters of a class."""
     if few >= FEW_CASES:
         return None
     if units != CASES:
@@ -351,7 +353,7 @@ def _on_folds(
     challenger: object,
     area: Callable[[], Measure] | None,
 ) -> Lead:
-    """The lead where both models are fitted anew for each fold; `area` makes the measure of one."""
+    """The lead where models are fitted anew for each fold; `area`, if any, makes the measure."""
     difference, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
     if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
@@ -390,9 +392,9 @@ def _limits_on_folds(
     level: float,
     copies: float,
 ) -> tuple[float, float]:
-    """Those of the folds, or of what few positives do not show, with so many times the cases.
+    """Limits if there were `copies` times the cases: the wider of those of folds and of positives.
 
-    Limits are `bias` wider to both sides.
+    They are `bias` wider on both sides.
     """
     lower, difference, upper = of_folds
     root = copies**0.5

@@ -80,9 +80,9 @@ def compare(
         Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds, 0 where
         folds share no cases (each its own dataset). It is needed for "algorithm", unless it
         follows from the table. For measures it does if they were taken ``by="repeat"`` and each
-        repeat tests every case once. For predictions it follows from `case`, if a fold is trained on all cases that it does
-        not test; a column "case" that is not given as `case` is used only if several folds test the
-        same cases.
+        repeat tests every case once. For predictions it follows from `case`, if a fold is trained
+        on all cases that it does not test; a column "case" that is not given as `case` is used
+        only if several folds test the same cases.
     **columns
         What the columns mean, as in `cases`.
 

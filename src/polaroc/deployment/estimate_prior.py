@@ -59,7 +59,7 @@ def estimate_prior(
     level: float = 0.95,
     **columns: Unpack[Columns],
 ) -> pl.DataFrame | pl.LazyFrame:
-    """The share of positives among scores in use, which have no labels, per key.
+    """Estimate the share of positives among scores in use, which have no labels, per key.
 
     The assumption is prior shift: within positives, and within negatives, scores
     have the same distribution in deployment as on the reference.
@@ -155,7 +155,6 @@ def estimate_prior(
         labelled = read(known_cases, collected=True)
     with errors_named(DEPLOYED):
         used = in_use(known_cases, deployed, **refuses)
-    with errors_named(DEPLOYED):
         unlabelled = read(used, collected=True)
         refuse_clash(unlabelled.keys, list(COLUMNS))
     refuse_other_keys(labelled.keys, unlabelled.keys, DEPLOYED, may_have_more=True)
@@ -176,7 +175,7 @@ def estimate_prior(
 
 @dataclass(frozen=True)
 class _Ranked:
-    """One of the two tables: the totals of its keys, and in the same order their cells."""
+    """One of the two tables: the totals of its keys, and their cells in the same order."""
 
     name: str
     totals: pl.DataFrame

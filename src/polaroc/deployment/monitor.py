@@ -1,4 +1,4 @@
-"""What a deployed threshold does, day by day, from scores without labels."""
+"""Rates of a deployed threshold, day by day, from scores without labels."""
 
 from __future__ import annotations
 
@@ -63,9 +63,8 @@ from polaroc.thresholds.fixed import Numbers
 from polaroc.thresholds.promises import names_of_models
 from polaroc.typing import Table
 
-QUANTITIES = (
-    "prior", "precision", "posfrac", "cost", *TOLD
-)  # fmt: skip
+# The order of rows of a time.
+QUANTITIES = ("prior", "precision", "posfrac", "cost", *TOLD)
 
 
 def monitor(
@@ -91,15 +90,15 @@ def monitor(
     Parameters
     ----------
     reference
-        Predictions with their truth, one row per case, on which neither the model
-        was fitted nor the threshold chosen, and not chosen by their score, such as alarms
-        alone: any table that `cases` takes, or its result. Models are compared where the
-        other keys are equal: they score the same cases.
+        Predictions with their truth, one row per case: any table that `cases` takes, or its result.
+        Neither was the model fitted nor the threshold chosen on these cases, and they were not
+        selected by their score, such as alarms only. Models are compared where the other keys are
+        equal: they score the same cases.
 
-        Days are taken to differ by chance alone, unless the reference names its own by `cluster`:
-        the day or another batch, such as are judged at once in use. It should have twenty of them
-        or more, which show how much the scores of a class differ from day to day. Limits are then
-        wider: "no alarm" says less, and the answer does not say how much less.
+        Days are assumed to differ by chance only, unless the reference has its own days, or other
+        batches, as `cluster`. There should be twenty or more, as they show how much the scores of a
+        class differ from day to day. Limits are then wider: "no alarm" says less, and the answer
+        does not say how much less.
     deployed
         Scores of the same models in use with their time, one row per case, of new
         times: all that are not in `state`. A table with the same columns but for truth and cluster,
@@ -109,15 +108,15 @@ def monitor(
         a range, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the keys
         that it depends on, one number, or a mapping from model to number.
     time
-        The column of `deployed`, and of `labelled`, with the day or what else is judged at once: a
-        date, a time, a number or text that sorts. It may have gaps.
+        The column of `deployed`, and of `labelled`, with the day or another period that is judged
+        as one: a date, a time, a number or text that sorts. It may have gaps.
     over
-        The range of priors that the thresholds were chosen for: (low, high). By default the one
-        that `points` says.
+        The range of priors that the thresholds were chosen for: (low, high). By default that of
+        `points`.
     every
-        How long a time is that is judged at once, as Polars says it: "1d", "1w", for whole numbers
-        "10i". Times are cut into such periods; by default each value is one. A `cluster` of the
-        reference is cut only if its column is `time`.
+        The length of the periods that are judged as one, as in Polars: "1d", "1w", for integers
+        "10i". By default each value of `time` is one. A `cluster` of the reference is cut into
+        periods only if its column is `time`.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm.
     level
@@ -222,7 +221,7 @@ def monitor(
             hint="in use, rows of a cluster have to be of one time: leave cluster out.",
         )
     of_use = replace(of_use, cluster=None)
-    # Batches may be anything, such as hospitals; days are cut as those in use are.
+    # Batches may be hospitals; only days are cut into periods, like those in use.
     batch, batch_name = known_cases.cluster, known_cases.names.get("cluster", [""])[0]
     known_cases = replace(known_cases, cluster=None)
     known = read_with_time(known_cases, REFERENCE, batch, every if batch_name == time else None)
@@ -247,18 +246,18 @@ def monitor(
     }
     types = {key: schema[key] for key in (*keys, time)}
     samples = {} if labels is None else samples_of(labels, keys, references, histories)
-    why = {key: why_not_random(own, for_key(keys, key)) for key, own in samples.items()}
+    why = {key: why_not_random(sample, for_key(keys, key)) for key, sample in samples.items()}
     _say_alarms(assessed, histories, keys, names_of_models(known_cases), terms)
-    for key, own in samples.items():
-        for one in own:
-            found = dict.fromkeys(TOLD, UNKNOWN)
+    for key, sample in samples.items():
+        for one in sample:
+            estimates = dict.fromkeys(TOLD, UNKNOWN)
             if why[key] is None:
-                found = labelled_estimates(one.bins, one.labels, terms, level)
-            for name, limits in found.items():
+                estimates = labelled_estimates(one.bins, one.labels, terms, level)
+            for name, limits in estimates.items():
                 histories[key].say(one.time, name, *limits, None)
-    told = {key: own for key, own in samples.items() if why[key] is None}
+    told = {key: sample for key, sample in samples.items() if why[key] is None}
     table = _table(histories, types)
-    # In use a patient may come on several days.
+    # By time, too: in use a patient may come on several days.
     doubts = dependent_rows(known_cases, replace(of_use, by=(*of_use.by, time)))
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
@@ -310,7 +309,7 @@ def _say_alarms(
     models: Sequence[str],
     terms: Terms,
 ) -> None:
-    """Keep what is known of new rows, with their alarms, in the histories."""
+    """Add the estimates and alarms of new rows to the histories."""
     of_models = model_alarms(assessed, keys, models, terms)
     for key, (times, assessment) in assessed.items():
         costs = [
@@ -320,8 +319,8 @@ def _say_alarms(
         alarms = {"prior": assessment.prior_alarms(), "cost": costs}
         for name, (estimate, band) in assessment.quantities().items():
             of_name = alarms.get(name, [None] * len(times))
-            for time, *said in zip(times, estimate, *band, of_name, strict=True):
-                histories[key].say(time, name, *said)
+            for time, *values in zip(times, estimate, *band, of_name, strict=True):
+                histories[key].say(time, name, *values)
 
 
 def _together(
@@ -334,9 +333,15 @@ def _together(
     numbers = dict.fromkeys(("estimate", "lower", "upper"), pl.Float64)
     schema = {**{key: types[key] for key in keys}, "quantity": pl.String, **spans, **counts}
     rows = []
-    for key, own in samples.items():
-        bins, labels = together(own)
-        span = own[0].time, own[-1].time, len(own), int(bins.count.sum()), labels.place.size
+    for key, sample in samples.items():
+        bins, labels = together(sample)
+        span = (
+            sample[0].time,
+            sample[-1].time,
+            len(sample),
+            int(bins.count.sum()),
+            labels.place.size,
+        )
         for name, limits in labelled_estimates(bins, labels, terms, level).items():
             rows.append((*key, name, *span, *limits))
     told = pl.DataFrame(rows, schema=schema | numbers, orient="row")
@@ -356,6 +361,6 @@ def _table(histories: Mapping[Key, History], types: Mapping[str, Any]) -> pl.Dat
 
 
 def _joined(threshold: tuple[float, str] | None, model: tuple[float, str] | None) -> str | None:
-    """The alarm of what saves more: another threshold, or another model."""
+    """The alarms for another threshold and another model, the one that saves more first."""
     alarms = [alarm for alarm in (threshold, model) if alarm is not None]
     return "; ".join(text for _, text in sorted(alarms, reverse=True)) or None

@@ -39,6 +39,7 @@ from polaroc.typing import Array, Table
 
 Key: TypeAlias = tuple[Any, ...]
 
+# Columns of points by which their tuning table is recognised.
 TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
 # Days or months before the year, as text.
@@ -49,7 +50,7 @@ LOWEST = ("max_recall", "capacity")
 
 @contextmanager
 def errors_named(table: str) -> Iterator[None]:
-    """Name the table in errors."""
+    """Begin the messages of errors with the name of the table."""
     try:
         yield
     except (InvalidPredictions, InvalidArgument, NotSupported) as error:
@@ -59,7 +60,7 @@ def errors_named(table: str) -> Iterator[None]:
 def in_use(
     cases: Cases[Any], deployed: Any, keep: Sequence[str] = (), **refuses: Any
 ) -> Cases[Any]:
-    """The scores in use, which have no labels: with columns of their own, or else the same."""
+    """The scores in use, without labels: as declared, or else with the columns of the reference."""
     columns, table = {"truth": None, "positive": None}, deployed
     if isinstance(deployed, Cases):
         table, columns = deployed.source, {**deployed.columns, **columns}
@@ -82,9 +83,9 @@ def in_use(
 def read_with_time(
     cases: Cases[Any], table: str, time: str | None, every: str | None = None
 ) -> Predictions:
-    """Cases with their time, if it is named, as the last key: cut into periods `every`.
+    """Cases with their `time`, if any, as the last key, cut into periods of length `every`.
 
-    Texts that are dates of ISO 8601, as CSV files have them, are taken as dates.
+    Text in the format of ISO 8601, as in CSV files, is read as dates.
     """
     with errors_named(table):
         if time is None:
@@ -117,9 +118,9 @@ def refuse_other_keys(
 def references_of(
     known: Predictions, points: Table | Numbers, level: float, day: str | None = None
 ) -> dict[Key, Reference]:
-    """The reference of each key, with limits that fail together at most at 1 − level.
+    """The reference of each key; some limit of any key is wrong with probability ≤ 1 − level.
 
-    `day` has the days, or other batches, of a reference where these are told apart.
+    `day` is the column of the days, or other batches, of the reference, if it has any.
     """
     keys = [key for key in known.keys if key != day]
     thresholds = _thresholds(points, keys)
@@ -168,7 +169,7 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
     """The threshold of each key, by the keys that it depends on."""
     lazy = as_lazy(threshold_table(points, keys) if are_numbers(points) else points)
     given = require(lazy, ["threshold"], source="operating_points(...)")
-    # Points that were judged, or are those of `expected_cost`, have further columns.
+    # Judged points and those of `expected_cost` have further columns, which are no keys.
     shared = [key for key in given if key in keys or key not in OF_THRESHOLDS]
     check_shared_keys(shared, keys, "the points")
     table = lazy.collect().with_columns(pl.selectors.decimal().cast(pl.Float64))
@@ -189,20 +190,20 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
         known.setdefault(as_key(row[key] for key in shared), []).append(threshold)
 
     def of_key(key: Key) -> Threshold:
-        own = known.get(tuple(key[keys.index(name)] for name in shared), [])
-        if len(own) != 1:
+        of_this = known.get(tuple(key[keys.index(name)] for name in shared), [])
+        if len(of_this) != 1:
             one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
             raise InvalidTable(
-                f"the points have {len(own) or 'no'} rows{for_key(keys, key)}, needed is one.",
-                hint=one if own else "choose a threshold for each key of the reference.",
+                f"the points have {len(of_this) or 'no'} rows{for_key(keys, key)}, needed is one.",
+                hint=one if of_this else "choose a threshold for each key of the reference.",
             )
-        return own[0]
+        return of_this[0]
 
     return of_key
 
 
 def _chosen_for(row: Mapping[str, Any]) -> tuple[float, float] | None:
-    """The range of priors that a threshold was chosen for, where it says any."""
+    """The range of priors that a threshold was chosen for, if its row has one."""
     for lower, upper in (OVER_ENDS, PRIOR_LIMITS):
         least, most = row.get(lower), row.get(upper)
         if least is not None and most is not None:

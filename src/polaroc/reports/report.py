@@ -1,4 +1,4 @@
-"""A report: one self-contained HTML page that says which model, how sure, at which threshold."""
+"""A report: one self-contained HTML page with the model, its threshold and their certainty."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def report(
         models of one test set are compared case by case, and thresholds of folds that share cases
         are judged on cases that took no part in setting them.
     path
-        The file to write: an HTML page; or with a name that ends in .json what the page says, for
-        a program. An earlier report there is replaced, whole or not at all; any other file is
+        The file to write: an HTML page, or if its name ends in .json the same content for
+        programs. An earlier report there is replaced, whole or not at all; any other file is
         left alone. Folders that are missing are made.
     over
         The range (lo, hi) of priors, a single prior, a belief about it, or, for
@@ -86,13 +86,13 @@ def report(
     priors
         Further priors in (0, 1) at which AUPREC is taken.
     grid
-        Of predictions, at how many priors of a range AUPREC is taken, at least 2.
+        The number of priors of the range at which AUPREC of predictions is taken, at least 2.
     level
         Coverage of intervals, in (0, 1); tests are made at 1 − `level`.
     confidence
-        Of promises, in (0, 1).
+        Probability of promises, in (0, 1).
     constraints
-        What the threshold is for, one limit in (0, 1) or costs: ``{"recall": 0.9}``, the least
+        The goal of the threshold, one limit in (0, 1) or costs: ``{"recall": 0.9}``, the least
         share of positives that it finds; ``{"precision": 0.5}``, the least share of alarms that
         are right, at every prior of the range; or ``{"posfrac": 0.05}``, the greatest share of
         cases with an alarm. By default the page says that no goal was given, and shows as examples
@@ -111,9 +111,9 @@ def report(
     title
         Heading of the page.
     tell
-        Called, such as `print`, first with the answer, a sentence per line, then with
-        each sentence on what the numbers rest on and the tests assume, or why none was
-        made; all are on the page too, which is written after it, and not where it raises.
+        A function, such as `print`, which is called first with the answer, a sentence per line,
+        and then with each caution and assumption. All are on the page, too, which is written
+        afterwards, and not if the function raises.
     score_prior
         The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
         each key's own.
@@ -212,7 +212,7 @@ def report(
 
 
 def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
-    """Refuse predictions without priors, and what is for predictions where there are measures."""
+    """Refuse predictions without priors, and arguments that measures do not support."""
     if cases.truth is not None:
         if over is None:
             raise InvalidArgument(
@@ -230,7 +230,7 @@ def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
 
 
 def _checked_path(path: str | Path) -> Path:
-    """The file to write; refuse one that is no page, or is there and is no report."""
+    """The file to write; refuse other formats, and an existing file that is no report."""
     file = Path(path)
     check_format(file)
     check_new(file, is_report)
@@ -238,7 +238,7 @@ def _checked_path(path: str | Path) -> Path:
 
 
 def check_format(file: Path) -> None:
-    """Refuse the name of a file that is no page."""
+    """Refuse names of files in other formats than HTML and JSON."""
     if file.suffix.lower() not in ("", ".html", ".htm", ".json"):
         raise InvalidArgument(
             f"path is {str(file)!r}, and a report is an HTML page or JSON.",
@@ -274,7 +274,7 @@ def _write(
 def _belief_or_range(
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
 ) -> tuple[float, float] | Belief | None:
-    """The argument as given; a single prior, or a range of one, becomes a belief in it."""
+    """The range or belief; a single prior, or a range of one, becomes a belief."""
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         return belief_of_estimate(over)
     if isinstance(over, int | float):

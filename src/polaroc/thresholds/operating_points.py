@@ -1,4 +1,4 @@
-"""Operating points chosen on curves by a rule."""
+"""Operating points, chosen on curves by a rule."""
 
 from __future__ import annotations
 
@@ -78,20 +78,20 @@ def operating_points(
     score_prior: Prior = "observed",
     **columns: Unpack[Columns],
 ) -> pl.DataFrame | pl.LazyFrame:
-    """The point of each curve, and its threshold, that a rule chooses at each prior.
+    """The point of each curve, with its threshold, that a rule chooses at each prior.
 
     Choose thresholds on a tuning table and apply them to other data with
     `apply_thresholds` (D&G §3): their rates on the table they were chosen on are too
-    good. Rates move to other priors as in P-ROC. With `confidence` the true rates keep what is
-    asked of them.
+    good. Rates move to other priors as in P-ROC. With `confidence` the constraints hold for the
+    true rates.
 
     Parameters
     ----------
     curve
         The result of `curve` or `hull`; or predictions, one row per case: any table that `cases`
-        takes, or its result. Only with predictions does a promise allow for the `cluster`.
+        takes, or its result. Only predictions tell a promise about `cluster`.
     rule
-        What is wanted of the threshold; by default ``"cost"`` where a cost is given,
+        The rule for the threshold; by default ``"cost"`` where a cost is given,
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
         positives are as many as false alarms, π(1−t) = (1−π)f (AccSens; at prior 0.5 the
         equal-error point); ``"cost"``, least expected cost; ``"posterior"``, where the score,
@@ -114,7 +114,7 @@ def operating_points(
         every prior of it, and "cost" takes the least expected cost over it. Not for
         "balanced", "posterior" and "f_measure", which need one prior.
     target
-        What the rules "recall", "precision", "fpr", "capacity" (0 to 1) and
+        The value that the rules "recall", "precision", "fpr", "capacity" (from 0 to 1) and
         "threshold" aim at.
     constraints
         Limits, in (0, 1), that the threshold has to keep, such as ``{"precision":
@@ -125,8 +125,7 @@ def operating_points(
         In (0, 1): with this probability, over the draw of the tuning table, the
         *true* rates at the threshold keep all constraints, and the target of the
         rule, at the prior, or at every prior of `over` or of the interval of an estimate.
-        None, the default, looks at the rates on the tuning table alone, which promises
-        nothing.
+        With None, the default, they hold on the tuning table only.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
         "posterior". If each case has its own cost, give it as the `weight` of the case, and the
@@ -151,8 +150,8 @@ def operating_points(
         `positives`, `negatives`; `note`, null or why there is no point. With `over`
         also `over`, String, with its ends `over_lower` and `over_upper`, Float64 (of `beta`,
         which has none, those of its middle 99 %), and `prior` is its mean; with `confidence` also
-        `promise`, String, what the threshold promises in one sentence, null where
-        none can be promised: then `note` says how many more positives or negatives
+        `promise`, String, the promise in one sentence, null where there is
+        none: then `note` says how many more positives or negatives
         it would take if the curve stays as it looks, or that no number would do. At
         estimated priors also `prior_lower`, `prior_upper` and their `level`, which
         `apply_thresholds` carries into its limits; keys that only the estimates have, such as the
@@ -240,13 +239,13 @@ def operating_points(
 
 
 def _usual_rule(constraints: Mapping[str, float] | None, *, weighs: bool) -> Rule:
-    """The rule where none is said: by costs where there are any."""
+    """The default rule: "cost" where errors are weighed."""
     unconstrained: Rule = "balanced" if constraints is None else "max_recall"
     return "cost" if weighs else unconstrained
 
 
 def _refuse_other_rules(rule: str, cost_fn: float, cost_fp: float, beta: float) -> None:
-    """Refuse what only other rules weigh."""
+    """Refuse costs and weights that the rule does not use."""
     why = f"rule is {rule!r}"
     if rule not in WEIGHING_RULES:
         costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
@@ -266,7 +265,7 @@ class _Request:
 
     @property
     def estimated(self) -> bool:
-        """Whether each curve has an estimated prior of its own."""
+        """Whether each curve has its own, estimated prior."""
         return is_estimate(self.priors)
 
     @property
@@ -283,10 +282,10 @@ class _Request:
         if ends is not None or not any(map(depends_on_prior, limits)):
             sentence = pl.lit(promise(limits, self.confidence, ends))
         else:
-            confidence, own = self.confidence, PRIOR_LIMITS if self.estimated else ("prior",)
-            known = pl.when(pl.all_horizontal(pl.col(own).is_not_null()))
+            confidence, at = self.confidence, PRIOR_LIMITS if self.estimated else ("prior",)
+            known = pl.when(pl.all_horizontal(pl.col(at).is_not_null()))
             # Where limits are null there is no list, and nothing is promised.
-            sentence = known.then(pl.concat_list(own)).map_elements(
+            sentence = known.then(pl.concat_list(at)).map_elements(
                 lambda priors: promise(limits, confidence, priors.to_list()),
                 return_dtype=pl.String,
             )
@@ -333,7 +332,7 @@ def _request(
 
 def _along(start: pl.Expr, rise: pl.Expr, share: pl.Expr, rate: str) -> pl.Expr:
     """A rate at a share of the segment that ends at its column."""
-    # The sum may miss the end by its rounding: 1 would be less, and Matthews there not null.
+    # The sum may miss the end by rounding: a rate of 1 would be less than 1.
     return pl.when(share == 1).then(rate).otherwise(start + share * rise).alias(rate)
 
 
@@ -343,16 +342,16 @@ def _selected(
     """The point that the rule selects of each curve at each prior."""
     (t0, f0), _, (dt, df) = CELLS.segment
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
-    # An estimate may be missing, or no prior.
-    both = HAS_BOTH & pl.col("skew").is_not_null()
-    # Cached: the curve is read once.
+    # An estimated prior may be missing, 0 or 1.
+    is_defined = HAS_BOTH & pl.col("skew").is_not_null()
+    # Cached, so that the curve is computed once.
     placed = surface.select(
         *groups,
         SCORE,
         "positives",
         "negatives",
         *kept,
-        (both & rule.admissible).alias(may),
+        (is_defined & rule.admissible).alias(may),
         rule.objective.alias(worth),
         (pl.col("tp") + pl.col("fp")).alias(order),
         rule.share.alias("share"),

@@ -1,4 +1,4 @@
-"""Read a prediction table in a warehouse into columns with fixed names."""
+"""A prediction table in a warehouse, in columns with fixed names."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,11 +40,11 @@ from polaroc.predictions.row_checks import (
 from polaroc.typing import IbisTable, Label, Nulls
 from polaroc.warehouse.columns import ibis_library, literal
 
-# Whole numbers up to here are floats too.
+# Integers up to this are exact as floats.
 EXACT = 2**53
 # How engines write the floats 0 and 1.
 FLOATS = ("0.0", "0.0e0"), ("1.0", "1.0e0")
-# The bounds of Int64, the upper one as the next lower float.
+# The bounds of Int64 as floats; no float is the upper one, so that it is the next lower.
 MIN_WHOLE, MAX_WHOLE = -(2.0**63), 2.0**63 - 1024
 
 
@@ -52,9 +52,9 @@ MIN_WHOLE, MAX_WHOLE = -(2.0**63), 2.0**63 - 1024
 class Predictions:
     """A prediction table with the keys, `SCORE`, `TRUTH`, `WEIGHT` and `ROW_ERROR`.
 
-    As in `polaroc.predictions.table`, `ROW_ERROR` is the code of why a row cannot be ranked,
-    null for a valid row; invalid rows have no score. `edges` are the scores at which ranges
-    begin if the scores are cumulated in ranges.
+    `ROW_ERROR` is the code of the reason why a row cannot be ranked, null for a valid row; invalid
+    rows have no score. `edges` are the scores at which ranges begin, if scores are cumulated in
+    ranges. The other fields are those of `polaroc.predictions.table.Predictions`.
     """
 
     rows: IbisTable
@@ -82,7 +82,7 @@ class Predictions:
 
 
 def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
-    """A table with the keywords of `polaroc.cases` as `Predictions`; nothing is computed yet."""
+    """The predictions of a table, with the keywords of `polaroc.cases`; nothing is computed yet."""
     names, kept = names_and_keys(table, columns)
     nulls, positive = columns.get("nulls", "raise"), columns.get("positive")
     check_choice("nulls", nulls, get_args(Nulls))
@@ -110,7 +110,7 @@ def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
 def names_and_keys(
     table: IbisTable, columns: Mapping[str, Any], needs: Collection[str] = NEEDED
 ) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """The columns of each role, and those of the keys by their names in results."""
+    """The columns of each role, and the keys by their names in results."""
     check_table(table)
     # Types matter to tables in memory only.
     schema = dict.fromkeys(table.columns, pl.Null())
@@ -140,14 +140,14 @@ def _fold(table: IbisTable, names: Sequence[str]) -> Any:
 def _rows(
     table: IbisTable, score: str, columns: dict[str, Any], errors: list[tuple[int, Any]]
 ) -> tuple[IbisTable, list[int]]:
-    """The rows of one column of scores, and the codes of what may be wrong with them."""
+    """The rows of one column of scores, and the codes of errors that they may have."""
     value, score_errors = _score(table[score], score)
     errors = [*score_errors, *errors]
     ibis = ibis_library()
-    # For some engines NaN is null too, so it is asked for first.
+    # On some engines NaN is also null, so that NaN has to be first.
     first = sorted(errors, key=lambda error: error[0] != NAN_SCORE)
     row_error = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in first))
-    # Engines differ in whether −0 is 0; equal scores are one tie.
+    # Engines differ in whether −0 equals 0; equal scores must be tied.
     ranked = ibis.cases((row_error.notnull(), None), (value == 0, literal(0)), else_=value)
     rows = table.select(**columns, **{SCORE: ranked.cast("float64"), ROW_ERROR: row_error})
     return rows, [code for code, _ in errors]
@@ -164,7 +164,7 @@ def check_table(table: object) -> None:
 
 
 def _check_case(keys: Sequence[str]) -> None:
-    """Raise for keys that equal reserved names on engines that ignore upper and lower case."""
+    """Raise for keys that some engines, which ignore case, do not tell from reserved names."""
     reserved = {*RESERVED, "model", "fold"}
     taken = [key for key in keys if key.lower() in reserved or key.lower().startswith(PRIVATE)]
     if taken:

@@ -97,12 +97,12 @@ def iauprec_measure(
     over: tuple[float, float] | Belief,
     interpolation: Interpolation,
     start: Start,
-    measure: Literal["prior", "skew"] = "prior",
+    scale: Literal["prior", "skew"] = "prior",
     backend: Backend = POLARS,
 ) -> Measure:
     """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
     _check_choices(interpolation, start)
-    belief = resolve_belief(over, measure)
+    belief = resolve_belief(over, scale)
     nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
     area = backend.total(
         weight * segment_area(skewed, interpolation, start, backend=backend)
@@ -128,7 +128,7 @@ def iauprec_measure(
         averaged,
         perfect_lower_limit=perfect,
         mergeable_segments=interpolation in STRAIGHT_IN_ROC,
-        over=over_label(over, measure),
+        over=over_label(over, scale),
     )
 
 

@@ -89,7 +89,7 @@ def operating_points(
     ----------
     curve
         The result of `curve` or `hull`; or predictions, one row per case: any table that `cases`
-        takes, or its result. Only predictions tell a promise about `cluster`.
+        takes, or its result. A promise allows for `cluster` only with predictions.
     rule
         The rule for the threshold; by default ``"cost"`` where a cost is given,
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed

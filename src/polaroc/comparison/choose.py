@@ -214,12 +214,12 @@ def choose(
 
     def choice_over(over: Over | None) -> Choice:
         frame = given.table if given.are_measures else measures_of(given.cases, over, measure)
-        evidence, own = None, None
+        evidence, intervals = None, None
         if given.on_cases:
-            evidence, own = of_one_test_set(given.cases, measure, over, level)
+            evidence, intervals = of_one_test_set(given.cases, measure, over, level)
         choice = choose_measured(
             given, frame, measure, over=over, test_train_ratio=given.test_train_ratio,
-            level=level, evidence=evidence, own=own,
+            level=level, evidence=evidence, intervals=intervals,
         )  # fmt: skip
         return replace(choice, warnings=(*given.left_out, *choice.warnings))
 
@@ -232,10 +232,10 @@ def choose(
 def _checked_priors(
     over: Over | pl.DataFrame | pl.LazyFrame | None,
 ) -> tuple[Over | None, pl.DataFrame | None]:
-    """The range or belief that was given, and the estimate where it is the belief of one."""
+    """The range or belief as given, or that of an estimate, which is the second."""
     estimate = None
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        # The prior in use, estimated with one model, is that of all.
+        # Estimated with one model, the prior in use holds for all.
         estimate = as_lazy(over).collect()
         over = belief_of_estimate(estimate)
     elif not (over is None or isinstance(over, Belief)):
@@ -253,8 +253,9 @@ def _at_estimate(choice_over: Callable[[Over], Choice], choice: Choice, belief: 
     tables = [models, *(choice_over((end, end)).models for end in belief.inner_ends)]
     named: dict[str, str] = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
     assert belief.ends is not None
-    own = [table.select(models.columns[0], *named).rename(named) for table in tables]
-    limits = widest(own, models.columns[:1], belief.ends).rename({y: x for x, y in named.items()})
+    by_end = [table.select(models.columns[0], *named).rename(named) for table in tables]
+    limits = widest(by_end, models.columns[:1], belief.ends)
+    limits = limits.rename({new: old for old, new in named.items()})
     # Other measures than AUPREC have no limits at 0 and 1.
     is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
     return replace(
@@ -320,11 +321,11 @@ def choose_measured(
     test_train_ratio: float | None,
     level: float = 0.95,
     evidence: Evidence | None = None,
-    own: pl.DataFrame | None = None,
+    intervals: pl.DataFrame | None = None,
 ) -> Choice:
-    """The choice from tidy measures; `evidence` where it does not follow from these.
+    """The choice from tidy measures, with the `evidence` of one test set.
 
-    `own` are limits of each model by itself that hold with few clusters.
+    `intervals` are limits of each model alone, which hold with few clusters.
     """
     model = given.model
     check_result_name(model, COLUMNS)
@@ -338,7 +339,7 @@ def choose_measured(
         evidence = measured_once(frame)
     higher, limits = higher_is_better(measure), value_range(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
-    known = at_least_own(known, evidence, level, ends_by_model(own, table.models))
+    known = at_least_own(known, evidence, level, ends_by_model(intervals, table.models))
     comparison = None
     if len(table.values) > 1 and test_train_ratio is not None:
         plan = Plan(test_train_ratio=test_train_ratio, level=level)
@@ -349,13 +350,13 @@ def choose_measured(
 
     def answer(models: pl.DataFrame, _: str | None) -> str:
         area = is_area(measure)
-        said = full_answer(models, judged_by, is_bound=is_bound, higher=higher, is_area=area)
-        return " ".join([*doubted, said])
+        full = full_answer(models, judged_by, is_bound=is_bound, higher=higher, is_area=area)
+        return " ".join([*doubted, full])
 
     return choice_among(
         table.models, measured, evidence, known, _sens(frame, model, over), answer,
         name=name, limits=limits, level=level,
-        # A summary has the first three: what these data lack before what tests assume.
+        # A summary shows three warnings: defects of the data come before assumptions of tests.
         first=(
             *warnings, *table.warnings, *doubted,
             *([] if measured.overall is not None else _other_range(frame, measure, over)),

@@ -123,9 +123,9 @@ def compare(
     On one test set with `cluster` the influences of the cases of a class are summed within each
     cluster before they are squared (Obuchowski 1997), and Student's t has one degree of freedom
     less than there are clusters with cases of the rarer class. Clusters of one case each, and
-    weights that are equal within each class, change nothing. Over folds the folds tell how sure
-    that is; a cluster of which a fold tests some cases and has trained on others is named in
-    `warnings`.
+    weights that are equal within each class, change nothing. Over folds the evidence is
+    that of the folds; `warnings` names a cluster of which a fold tests some cases and has trained
+    on others.
 
     The limits `lower` and `upper` are those of a pair by itself; on one test set DeLong's.
     Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
@@ -140,10 +140,10 @@ def compare(
     >>> measures = pr.datasets.satellite_predictions().pipe(
     ...     pr.evaluate, truth="truth", score="score", over=(0.05, 0.20)
     ... )
-    >>> found = pr.compare(measures, test_train_ratio=0.25)
-    >>> found.letters.select("model", "letters").rows()
+    >>> comparison = pr.compare(measures, test_train_ratio=0.25)
+    >>> comparison.letters.select("model", "letters").rows()
     [('A', 'a'), ('C', 'a'), ('B', 'a')]
-    >>> found.omnibus["p_value"].round(3).to_list()
+    >>> comparison.omnibus["p_value"].round(3).to_list()
     [0.054]
     """
     check_text("measure", measure, "auprec")

@@ -272,5 +272,5 @@ def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFram
 def rows_among(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
     kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
-    found: Frame = collect_like(rows, kept)
-    return found
+    collected: Frame = collect_like(rows, kept)
+    return collected

@@ -165,7 +165,7 @@ def gate(
     summed within each (Obuchowski 1997).
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
-    for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives.
+    for AUPREC and IAUPREC where there are far too few negatives for the priors.
     Where they are somewhat too few, or folds have few, the interval is wider by three times what
     half of them change, and `warnings` says so. It also says how many cases would decide what is
     undecided.

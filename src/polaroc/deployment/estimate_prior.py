@@ -143,8 +143,8 @@ def estimate_prior(
     ...     "truth": [1, 0] * 50, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 5,
     ... })
     >>> deployed = pl.DataFrame({"score": [0.9] * 26 + [0.1] * 74})
-    >>> found = pr.estimate_prior(reference, deployed, truth="truth", score="score")
-    >>> found.select(pl.col("prior", "lower", "upper").round(3)).row(0)
+    >>> estimate = pr.estimate_prior(reference, deployed, truth="truth", score="score")
+    >>> estimate.select(pl.col("prior", "lower", "upper").round(3)).row(0)
     (0.2, 0.0..., 0.3...)
     """
     check_choice("method", method, tuple(ESTIMATORS))

@@ -162,7 +162,7 @@ def monitor(
     With the days of the reference the scores of a class may differ from day to day as they do
     on these days: independently, normally on the scale of normal quantiles. Limits
     have room for the difference of a day, and of a mean of last days; so have those of a
-    better threshold. What has changed is then found later or never: with thirty days of 200
+    better threshold. Changes are then detected later or never: with thirty days of 200
     positives in all, a prior that grew from 10 to 30 %, beyond a range of 5 to 20 %, was not
     found within a year, and without these days mostly within 15 days. Limits of several
     days take it that the share of positives differs between these days by a factor of four at
@@ -255,7 +255,7 @@ def monitor(
                 estimates = labelled_estimates(one.bins, one.labels, terms, level)
             for name, limits in estimates.items():
                 histories[key].say(one.time, name, *limits, None)
-    told = {key: sample for key, sample in samples.items() if why[key] is None}
+    random_samples = {key: sample for key, sample in samples.items() if why[key] is None}
     table = _table(histories, types)
     # By time, too: in use a patient may come on several days.
     doubts = dependent_rows(known_cases, replace(of_use, by=(*of_use.by, time)))
@@ -270,7 +270,7 @@ def monitor(
         *([SAME_DAYS] if batch is None and table["alarm"].count() else []),
     ]
     states = history_table(histories, references, keys, types, terms)
-    pooled = with_level(_together(told, types, terms, level), level)
+    pooled = with_level(_together(random_samples, types, terms, level), level)
     ends = terms.over or chosen_for
     return Monitor(with_level(table, level), states, pooled, ends, tuple(warnings), level)
 
@@ -344,8 +344,8 @@ def _together(
         )
         for name, limits in labelled_estimates(bins, labels, terms, level).items():
             rows.append((*key, name, *span, *limits))
-    told = pl.DataFrame(rows, schema=schema | numbers, orient="row")
-    return told.with_columns(pl.col(*numbers).fill_nan(None))
+    table = pl.DataFrame(rows, schema=schema | numbers, orient="row")
+    return table.with_columns(pl.col(*numbers).fill_nan(None))
 
 
 def _table(histories: Mapping[Key, History], types: Mapping[str, Any]) -> pl.DataFrame:

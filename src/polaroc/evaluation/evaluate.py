@@ -46,13 +46,13 @@ def evaluate(
     table
         Predictions, one row per case: any table that `cases` takes, or its result.
     priors
-        Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
-        key's own, which has no row of its own if it is, up to rounding, one of the others.
-        One, several, or a prior grid; or the result of `estimate_prior`, for each
-        key's own estimate, whose keys must be among those of the cases.
+        One or several priors at which AUPREC is taken, in (0, 1), or a prior grid; ``"observed"``
+        is the prior of each key, which has no second row where it equals one of the others. Or the
+        result of `estimate_prior`, for the estimate of each key; its keys must be among those of
+        the cases.
     over
-        A range (lo, hi) of priors. Or a belief about the prior. Without it there
-        are no measures over a range; under a belief there is IAUPREC only.
+        A range (lo, hi) of priors, or a belief about the prior. Without it there are no measures
+        over a range; under a belief there is only IAUPREC.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
         a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
@@ -81,13 +81,13 @@ def evaluate(
         ``"observed"``, each key's own.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
-        ``"auto"`` for 60 % of what is available. Rows of files and of a lazy frame are read
-        once, in batches; those that do not fit are written to disk by ranges of the
-        score, and processed one range at a time. By default that is ``"auto"``; a table in memory
-        is then ranked at once. The disk of the system's folder of temporary files (``TMPDIR``)
-        needs about 12 bytes per row (20 if weighted), up to twice that where rows come sorted by
-        score. The files are removed at the end; those of a run that was killed are removed by the
-        next run.
+        ``"auto"`` for 60 % of what is available. Rows of a lazy frame are read once,
+        in batches; those that do not fit are written to disk by ranges of the
+        score, and processed one range at a time. By default ``"auto"`` for a lazy frame, while a
+        table in memory is ranked at once. The disk of the system's folder of temporary files
+        (``TMPDIR``) needs about 12 bytes per row (20 if weighted), up to twice that where rows come
+        sorted by score. The files are removed at the end; those of a run that was killed are
+        removed by the next run.
     progress
         ``True`` for a progress bar, or a function that is called after each range on disk with the
         number of rows done and of all rows.

@@ -13,7 +13,7 @@ from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
 from polaroc.comparison.copied_folds import without_copies
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
-from polaroc.predictions.cases import Cases, cases_or_measures, check_folds
+from polaroc.predictions.cases import Cases, cases_or_measures, warn_of_parts
 from polaroc.predictions.row_checks import check_clusters, left_out
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Frame, Prior
@@ -140,7 +140,7 @@ def compared(cases: Cases[Any]) -> Compared:
     if cases.truth is None:
         folds = cases.fold
         measures = cases.collect()
-        check_folds(measures, measures.rows)
+        warn_of_parts(measures, measures.rows)
         _refuse_many(measures, model)
         measures, copies = without_copies(measures, model, folds)
         return Compared(measures, model, folds, tuple(copies))

@@ -102,10 +102,8 @@ def evaluate(
         none; `estimate` Float64, null where undefined; with intervals `lower`, `upper`,
         their `level`, and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
         weighted); `note` String: why the estimate is null or may be biased, and how
-        many rows were dropped; null where there is nothing to report. With intervals, which
-        without `cluster` take rows as independent, it says where a column of the table
-        shows that they are not: cases, or patients, customers, users and the like, in several
-        rows of a key.
+        many rows were dropped; null where there is nothing to report. With intervals and without
+        `cluster` it also says if rows of a key share a `case`, and are not independent.
 
     Raises
     ------
@@ -116,9 +114,9 @@ def evaluate(
 
     Notes
     -----
-    The plan that comes of a lazy frame is one step: the very computation of a table in memory
-    when it is collected. It reads the source once, and the columns in use only; it raises then for
-    rows that cannot be ranked.
+    For a lazy frame the result is a plan of one step, which computes the same when it is collected.
+    It then reads the source once, and only the columns in use, and raises for rows that cannot be
+    ranked.
 
     Areas under precision-recall curves are those of P-ROC, interpolated as in D&G; "sens" and
     "accsens" are those of AccSens.

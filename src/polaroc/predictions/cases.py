@@ -413,7 +413,7 @@ def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
     """The cases; raise for rows that cannot be ranked, and for labels that may be wrong."""
     if "error" not in cases.rows:
         return replace(cases, is_valid=True)
-    check_folds(cases, cases.rows)
+    warn_of_parts(cases, cases.rows)
     labels = None
     if LABEL in cases.rows:
         labels = cases.rows[LABEL].unique()
@@ -483,8 +483,8 @@ def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
     return f" in {distinct.height} key(s): {listed_rows(distinct, most)}"
 
 
-def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
-    """Warn if the values of a fold say that it divides the data into training and test cases."""
+def warn_of_parts(cases: Cases[Any], rows: pl.DataFrame) -> None:
+    """Warn if the values of a fold are names of parts of the data, such as "train" and "test"."""
     kind = rows.schema.get("fold")
     if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
         return

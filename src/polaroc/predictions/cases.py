@@ -60,7 +60,7 @@ PART = re.compile(
     re.IGNORECASE,
 )
 # The order in which roles are printed.
-ORDER = ("truth", "score", "model", "fold", "case", "cluster", "weight", "count", "by")
+ORDER = (*NEEDED, *(role for role in ROLES if role not in NEEDED), "by")
 # Columns by which a table of measures is recognised.
 MEASURED = ("measure", "estimate")
 # Hints where a role is not supported.

@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from papers import accsens, published, satellite, synthetic
+from papers import accsens, published, synthetic
 from papers.classifiers import (
     GaussianMixtures,
     NearestNeighbours,
@@ -170,12 +170,6 @@ def test_phoneme_models_run_on_a_table_that_is_given():
     assert made["model"].unique().sort().to_list() == ["sc knnc1", "sc knnc3", "sc parzenc"]
 
 
-@pytest.mark.slow
-def test_satellite_models_depend_on_the_seed():
-    one, other = (satellite.predictions(folds=1, seed=seed) for seed in (1, 2))
-    assert not one.filter(model="B")["case"].equals(other.filter(model="B")["case"])
-
-
 @pytest.mark.parametrize(
     ("name", "mean", "variance"), [("first", (1, 1), (1, 0.25)), ("second", (2, 0), (0.01, 4))]
 )
@@ -274,8 +268,3 @@ def test_what_is_not_phoneme_is_refused(tmp_path, content, said):
     file.write_bytes(content)
     with pytest.raises(pr.errors.InvalidTable, match=rf"{said}(.|\n)*Hint: give the ELENA"):
         phoneme(file)
-
-
-def test_a_missing_phoneme_file_is_refused(tmp_path):
-    with pytest.raises(pr.errors.InvalidTable, match="cannot be read"):
-        phoneme(tmp_path / "none.dat")

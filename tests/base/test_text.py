@@ -82,7 +82,7 @@ def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
         result = polaroc(*words)
         assert result.exit_code in (0, 1, 3), result.output
         assert is_printable(result.output)
-    assert {point[column] for point in json.loads(saved.read_text())["points"]} == set(NAMES)
+    assert {point["model"] for point in json.loads(saved.read_text())["points"]} == set(NAMES)
 
 
 @pytest.mark.parametrize("heading", ["=1+1", "model"])

@@ -56,10 +56,6 @@ bench *ARGS:
 simulate *ARGS:
     PYTHONPATH=tests:tests/support python -m simulations {{ARGS}}
 
-# What other packages answer beside ours, in environments of their own: docs/elsewhere.md.
-elsewhere *ARGS:
-    python tests/benchmarks/elsewhere.py {{ARGS}}
-
 # Predictions of the papers' models, made again: satellite, sonar, ionosphere or a file of the phoneme data.
 papers DATA *ARGS:
     PYTHONPATH=queries python -m papers {{DATA}} {{ARGS}}

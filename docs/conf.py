@@ -21,7 +21,6 @@ extensions = [
     "math_markup",
     "command_help",
     "measure_table",
-    "role_table",
     "related",
     "links",
     "short_types",

@@ -19,7 +19,7 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
         truth="truth",
         score="score",
         priors=PRIORS,
-        measures="auprec",
+        measure="auprec",
     )
     mean = pl.col("mean").sort(descending=True)
     return (

@@ -25,7 +25,7 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
             score="score",
             by="dataset",
             over=OVER,
-            measures=["auc_range", "sens", "accsens", "equal_error"],
+            measure=["auc_range", "sens", "accsens", "equal_error"],
         )
         .group_by(*keys, "measure")
         .agg(estimate.mean().alias("mean"), estimate.std().alias("sd"))

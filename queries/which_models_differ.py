@@ -39,7 +39,7 @@ def _measures(predictions: pl.LazyFrame, count: int) -> pl.DataFrame:
         score="score",
         priors=pr.prior_grid(*OVER, count),
         over=OVER,
-        measures=["auprec", "iauprec"],
+        measure=["auprec", "iauprec"],
     ).collect()
 
 

@@ -12,7 +12,7 @@ SOURCE = ROOT / "src" / "polaroc"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 FILES = sorted(SOURCE.rglob("*.py"))
 # Modules that are imported when they are first used, by the name that they are imported by.
-LAZY = {"np": "numpy", "alt": "altair"}
+LAZY = {"alt": "altair"}
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
 
 

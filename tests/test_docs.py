@@ -21,7 +21,6 @@ import polaroc as pr
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 OUTPUTS = runpy.run_path(str(ROOT / "docs" / "outputs.py"))
-ELSEWHERE = runpy.run_path(str(ROOT / "tests" / "benchmarks" / "elsewhere.py"))
 BESIDE = runpy.run_path(str(ROOT / "docs" / "extensions" / "related.py"))
 DOCS = OUTPUTS["pages"]()
 CALCULATED = [page for page in DOCS if page.stem not in OUTPUTS["WITH_OTHERS"]]
@@ -87,39 +86,6 @@ def test_tables_of_docs_say_what_the_queries_answer():
     assert found == pytest.approx(shown, abs=0.003)
 
 
-def answers(name):
-    return [row for row in ELSEWHERE["read"]() if row["package"] == name]
-
-
-def test_the_page_shows_what_other_packages_answered():
-    page = ELSEWHERE["PAGE"].read_text()
-    assert ELSEWHERE["filled"](page) == page
-    marked = [name for _, name, _ in ELSEWHERE["MARKED"].findall(page)]
-    assert sorted(marked) == sorted([*ELSEWHERE["PACKAGES"], "theirs", "ours"])
-
-
-@pytest.mark.parametrize("name", ELSEWHERE["PACKAGES"])
-def test_calls_of_other_packages_were_run_as_they_stand(name):
-    package, rows = ELSEWHERE["PACKAGES"][name], answers(name)
-    assert [row["run"] for row in rows] == ELSEWHERE["checksums"](name)
-    assert [row["call"] for row in rows] == [call.theirs for call in package.calls]
-    assert {f"{name}=={row['version']}" for row in rows} == {package.install[0]}
-    assert f"{name} {rows[0]['version']}" in " ".join(ELSEWHERE["PAGE"].read_text().lower().split())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ELSEWHERE["PACKAGES"])
-def test_what_we_answer_beside_other_packages(name):
-    ours = ELSEWHERE["ours"](name)
-    for call, row, number in zip(
-        ELSEWHERE["PACKAGES"][name].calls, answers(name), ours, strict=True
-    ):
-        assert row["our_call"] == call.ours
-        assert number == pytest.approx(float(row["our_answer"]), rel=1e-6)
-        if call.same:
-            assert number == pytest.approx(float(row["answer"]), rel=1e-9)
-
-
 def test_every_query_is_on_the_page_of_reproduced_figures():
     page = (ROOT / "docs" / "reproduction.md").read_text()
     for query in (ROOT / "queries").glob("*.py"):
@@ -155,10 +121,7 @@ def test_commands_of_two_days_in_use_run(tmp_path, monkeypatch):
     run_commands(
         IN_USE,
         # The year is long to watch, and made in the first block.
-        made_by=lambda blocks: [
-            blocks[0],
-            *(b for b in blocks if "write_parquet" in b),
-        ],
+        made_by=lambda blocks: [blocks[0], *(b for b in blocks if "write_parquet" in b)],
     )
     assert pl.read_csv("watched.csv")["day"].unique().sort().to_list() == [1, 2]
 

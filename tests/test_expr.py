@@ -108,7 +108,7 @@ def test_every_measure_of_evaluate_is_an_expression_by_its_name():
         "refinement_loss", "brier_skill", "brier_range", "log_loss_range",
     }  # fmt: skip
     table = pr.datasets.twenty_scores()
-    found = pr.evaluate(table, **NAMES, priors=0.1, over=OVER, measures=list(names))
+    found = pr.evaluate(table, **NAMES, priors=0.1, over=OVER, measure=list(names))
     assert set(found["measure"]) == names
     for name, estimate in found.select("measure", "estimate").iter_rows():
         measure = pr.expr.measure(name, **NAMES, prior=0.1, over=OVER)

@@ -145,14 +145,14 @@ def check_monotone(case):
 
 def check_auc(case):
     table = predictions(case)
-    evaluated = pr.evaluate(table, **columns_of(table), measures="auc")
+    evaluated = pr.evaluate(table, **columns_of(table), measure="auc")
     check_estimates(case, curve_of(table).pipe(pr.auc), evaluated)
 
 
 def check_average_precision(case):
     table = predictions(case)
     step = {"priors": "observed", "interpolation": "step"}
-    evaluated = pr.evaluate(table, **columns_of(table), measures="auprec", **step)
+    evaluated = pr.evaluate(table, **columns_of(table), measure="auprec", **step)
     check_estimates(case, curve_of(table).pipe(pr.auprec, **step), evaluated)
 
 
@@ -171,7 +171,7 @@ def check_multiclass(case):
         weight=given.get("weight"),
         priors="observed",
         interpolation="step",
-        measures="auc" if case["quantity"].startswith("roc_auc") else "auprec",
+        measure="auc" if case["quantity"].startswith("roc_auc") else "auprec",
     )
     prevalence = {"macro": None, "macro_weighted": measures["positives"]}
     average = np.average(measures["estimate"], weights=prevalence[case["params"]["average"]])

@@ -1,4 +1,4 @@
-"""Signatures with the package's own names of types, where Sphinx would spell each of them out.
+"""Signatures with the names of types that the code has, where Sphinx would spell each of them out.
 
 Classes have none: users are given their objects, and do not make them.
 """
@@ -8,8 +8,6 @@ import re
 from typing import Any
 
 from sphinx.application import Sphinx
-
-from polaroc.typing import By, IntoExpr, Label, Priors, Score, Table
 
 QUALIFIER = re.compile(r"~|\b(?:[a-z_]\w*\.)+(?=[A-Z])")
 
@@ -39,24 +37,8 @@ def shortened(
 
 
 def type_name(annotation: Any) -> str:
-    name = spelled_out(annotation)
-    for long, short in SHORT.items():
-        name = name.replace(long, short)
+    name = annotation if isinstance(annotation, str) else annotation.__name__
+    name = QUALIFIER.sub("", name).replace("'", '"')
+    for both in ("DataFrame | LazyFrame", "LazyFrame | DataFrame"):
+        name = name.replace(both, "Frame")
     return "Frame" if name == "LazyFrame" else name
-
-
-def spelled_out(annotation: Any) -> str:
-    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
-        return annotation.__name__
-    return QUALIFIER.sub("", str(annotation)).replace("'", '"')
-
-
-SHORT = {
-    f"Union[{spelled_out(Priors).removeprefix('Union[').removesuffix(']')}]": "Priors",
-    spelled_out(Table): "Table",
-    spelled_out(Score): "Score",
-    spelled_out(By): "By",
-    spelled_out(Label): "Label",
-    spelled_out(IntoExpr): "IntoExpr",
-    "LazyFrame | DataFrame": "Frame",
-}

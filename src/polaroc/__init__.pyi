@@ -26,8 +26,8 @@ from polaroc.measures.functions import iauprec as iauprec
 from polaroc.measures.sensitivity import accsens as accsens
 from polaroc.measures.sensitivity import sens as sens
 from polaroc.predictions.audit import check as check
+from polaroc.predictions.cases import cases as cases
 from polaroc.predictions.multiclass import one_vs_rest as one_vs_rest
-from polaroc.predictions.resolved import cases as cases
 from polaroc.predictions.simulate import simulate as simulate
 from polaroc.priors.beliefs import beta as beta
 from polaroc.priors.beliefs import uniform as uniform

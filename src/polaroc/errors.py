@@ -3,71 +3,12 @@
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 MAX_NAMES, MAX_LETTERS = 20, 60
-PLACEHOLDER = re.compile(r"\{(\w+)\}")
-# What was given, where it would fill a screen.
-# An apostrophe within or after a word is no quotation mark.
+# Quoted values and words that would fill a screen; an apostrophe within or after a word is no
+# quotation mark.
 LONG = re.compile(r"(?<!\w)'[^'\n]{1000,}'(?!\w)|(?<![^\s'])\S{1000,}")
-
-
-class Hint(str):
-    """A sentence that names arguments: as text the one for Python.
-
-    That a role is not there, as in ``fold=None``, is an empty name for the command line.
-
-    Parameters
-    ----------
-    template
-        The sentence, with ``{name}`` where an argument is named.
-    command_line
-        The sentence for the command line, where it is another.
-    arguments
-        An example value of each argument that is named: ``...`` where it depends on the
-        data, None where the argument is only named.
-
-    Examples
-    --------
-    >>> hint = Hint("give {over}, or say fold=None.", over=(0.05, 0.2))
-    >>> print(hint)
-    give over=(0.05, 0.20), or say fold=None.
-    >>> hint.for_command_line(lambda name, value: f"--{name}")
-    "give --over, or say --fold ''."
-    """
-
-    template: str
-    command_line: str
-    arguments: dict[str, Any]
-
-    def __new__(cls, template: str, *, command_line: str | None = None, **arguments: Any) -> "Hint":
-        """The sentence, with arguments as Python spells them."""
-        text = super().__new__(cls, _fill(template, arguments, _python))
-        text.template = template
-        absent = re.sub(r"\b(\w+)=None\b", r"--\1 ''", template)
-        text.command_line = absent if command_line is None else command_line
-        text.arguments = arguments
-        return text
-
-    @classmethod
-    def example(cls, argument: str, value: object) -> "Hint":
-        """The hint at an argument by an example."""
-        named: dict[str, Any] = {argument: value}
-        return cls(f"for example {{{argument}}}.", **named)
-
-    def for_command_line(self, option: Callable[[str, Any], str]) -> str:
-        """The sentence for the command line, with arguments as `option` spells them."""
-        return _fill(self.command_line, self.arguments, option)
-
-    def __add__(self, other: str) -> "Hint":
-        return _concatenate(self, other)
-
-    def __radd__(self, other: str) -> "Hint":
-        return _concatenate(other, self)
-
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
-        return (self.template,), {"command_line": self.command_line, **self.arguments}
 
 
 class PolarocError(ValueError):
@@ -75,10 +16,10 @@ class PolarocError(ValueError):
 
     Parameters
     ----------
-    found
-        What was found and what is allowed.
+    problem
+        The value or table that was given, and what is allowed.
     hint
-        What to do about it.
+        A way to mend it.
 
     Examples
     --------
@@ -87,14 +28,13 @@ class PolarocError(ValueError):
     Hint: use a fraction.
     """
 
-    def __init__(self, found: str, *, hint: str) -> None:
-        self.found = found
+    def __init__(self, problem: str, *, hint: str) -> None:
+        self.problem = problem
         self.hint = hint
-        found, hint = without_long_words(found), without_long_words(hint)
-        super().__init__(f"{found}\nHint: {hint}")
+        super().__init__(f"{without_long_words(problem)}\nHint: {without_long_words(hint)}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.found, self.hint)
+        return _rebuild, (type(self), self.problem, self.hint)
 
 
 class InvalidArgument(PolarocError):
@@ -109,6 +49,10 @@ class InvalidTable(PolarocError):
     """A frame that is not the table a function needs, such as a curve."""
 
 
+class NotSupported(PolarocError):
+    """A column whose role a function cannot use."""
+
+
 class MissingExtra(PolarocError):
     """A library of an extra that is not installed."""
 
@@ -118,7 +62,7 @@ class OutputRefused(PolarocError):
 
 
 class PolarocWarning(UserWarning):
-    """Predictions that may not mean what they are taken for; the result is computed."""
+    """Predictions that may be misread, such as misspelt labels; the result is computed."""
 
 
 def warn(message: str) -> None:
@@ -130,33 +74,33 @@ def warn(message: str) -> None:
     warnings.warn(message, PolarocWarning, stacklevel=level)
 
 
-def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
-    return kind(found, hint=hint)
+def _rebuild(kind: type[PolarocError], problem: str, hint: str) -> PolarocError:
+    """The error of a pickle, which passes positional arguments only."""
+    return kind(problem, hint=hint)
 
 
-def _fill(template: str, arguments: Mapping[str, Any], spell: Callable[[str, Any], str]) -> str:
-    # Braces of anything else, such as a mapping in an example, stay.
-    return PLACEHOLDER.sub(
-        lambda place: spell(place[1], arguments[place[1]]) if place[1] in arguments else place[0],
-        template,
-    )
+def example(argument: str, value: object) -> str:
+    """A hint that shows an argument with an example.
+
+    Examples
+    --------
+    >>> example("over", (0.05, 0.2))
+    'for example over=(0.05, 0.20).'
+    """
+    return f"for example {spelled(argument, value)}."
 
 
-def _python(name: str, value: object) -> str:
-    if value is None or value is ...:
-        return f"{name}={'' if value is None else '...'}"
+def spelled(argument: str, value: object) -> str:
+    """An argument with its value, as it is written in Python.
+
+    Examples
+    --------
+    >>> spelled("fold", ["repeat", "fold"]), spelled("level", 0.95)
+    ("fold=['repeat', 'fold']", 'level=0.95')
+    """
     if isinstance(value, tuple) and all(isinstance(one, int | float) for one in value):
-        return f"{name}=({', '.join(numbers(value))})"
-    return f"{name}={value:.12g}" if isinstance(value, float) else f"{name}={value!r}"
-
-
-def _concatenate(first: str, second: str) -> Hint:
-    parts = [part if isinstance(part, Hint) else Hint(part) for part in (first, second)]
-    return Hint(
-        "".join(part.template for part in parts),
-        command_line="".join(part.command_line for part in parts),
-        **parts[0].arguments | parts[1].arguments,
-    )
+        return f"{argument}=({', '.join(numbers(value))})"
+    return f"{argument}={value:.12g}" if isinstance(value, float) else f"{argument}={value!r}"
 
 
 def numbers(values: Sequence[float]) -> list[str]:
@@ -172,7 +116,7 @@ def numbers(values: Sequence[float]) -> list[str]:
 
 
 def without_long_words(message: str) -> str:
-    """A message, of what is very long in it the beginning.
+    """A message in which very long words and quoted values are cut.
 
     Examples
     --------
@@ -183,7 +127,7 @@ def without_long_words(message: str) -> str:
 
 
 def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
-    """Names for a message: the first of them, and of long ones the beginning.
+    """The first names for a message, long ones cut.
 
     Examples
     --------
@@ -198,7 +142,7 @@ def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
 
 def _written(value: object) -> str:
     if getattr(value, "shape", ()):
-        # Of an array, a column or a table the kind says more than its first values.
+        # The type of an array, a column or a table says more than its first values.
         kind = type(value)
         return f"a {kind.__module__.partition('.')[0]}.{kind.__qualname__}"
     # Python refuses to write integers of more than some thousand digits.

@@ -9,13 +9,14 @@ not determine supertype", or "`sign` operation not supported". The frame functio
 faster on large tables and say why an estimate is null.
 """
 
+from __future__ import annotations
+
 from functools import partial
 from math import inf, isnan, nan
 
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.docstrings import described_as
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.in_groups import (
     FIELDS,
@@ -29,8 +30,7 @@ from polaroc.curves.in_groups import (
 )
 from polaroc.curves.segments import CELLS, segment_columns
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
-from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures import functions
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.spec import ingredients
@@ -40,32 +40,8 @@ from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew_at
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
-# What the measures take and give.
-OF_ROWS = """
-    Parameters
-    ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-    prior
-        In (0, 1), or ``"observed"`` for the group's own.
-    over
-        Priors (lo, hi), or a belief.
-    interpolation
-        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
-
-    Returns
-    -------
-    Expr
-        One Float64, or null.
-
-    Raises
-    ------
-    InvalidArgument
-        For a prior, a range or a choice outside what is allowed.
-"""
 
 
-@described_as(OF_ROWS, functions.auprec)
 def measure(
     name: str,
     truth: IntoExpr,
@@ -84,11 +60,29 @@ def measure(
     ----------
     name
         The name of a measure, such as "equal_error".
+    truth, score, weight
+        Columns or expressions; see the module.
     prior, over
         The prior, and the range of priors or the belief, that the measure is taken
         at and over, where it needs them.
+    interpolation
+        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
+    start
+        Precision at recall 0: the ``"limit"`` along the first segment,
+        ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
+        out. The first three differ under linear interpolation only.
     score_prior
         As in `polaroc.evaluate`.
+
+    Returns
+    -------
+    Expr
+        One Float64, or null.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior, a range or a choice outside what is allowed.
 
     Notes
     -----
@@ -162,9 +156,23 @@ def _hull_sum(rows: pl.Series, value: pl.Expr) -> float | None:
     return sum_
 
 
-@described_as(OF_ROWS, functions.auprec)
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
     """Area under the ROC curve, as `polaroc.auc`.
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+
+    Returns
+    -------
+    Expr
+        One Float64, or null.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -176,7 +184,6 @@ def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> 
     return measure("auc", truth, score, weight=weight)
 
 
-@described_as(OF_ROWS, functions.auprec)
 def auprec(
     truth: IntoExpr,
     score: IntoExpr,
@@ -187,6 +194,29 @@ def auprec(
     weight: IntoExpr | None = None,
 ) -> pl.Expr:
     """Area under the precision-recall curve at a prior, as `polaroc.auprec`.
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+    prior
+        In (0, 1), or ``"observed"`` for the group's own.
+    interpolation
+        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
+    start
+        Precision at recall 0: the ``"limit"`` along the first segment,
+        ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
+        out. The first three differ under linear interpolation only.
+
+    Returns
+    -------
+    Expr
+        One Float64, or null.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -202,11 +232,25 @@ def auprec(
     )  # fmt: skip
 
 
-@described_as(OF_ROWS, functions.auprec)
 def average_precision(
     truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None
 ) -> pl.Expr:
     """Average precision at the observed prior: `auprec` with interpolation "step".
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+
+    Returns
+    -------
+    Expr
+        One Float64, or null.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -219,7 +263,6 @@ def average_precision(
     return area.alias("average_precision")
 
 
-@described_as(OF_ROWS, functions.auprec)
 def iauprec(
     truth: IntoExpr,
     score: IntoExpr,
@@ -230,6 +273,29 @@ def iauprec(
     weight: IntoExpr | None = None,
 ) -> pl.Expr:
     """AUPREC averaged over a range of priors or under a belief, as `polaroc.iauprec`.
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+    over
+        Priors (lo, hi), or a belief.
+    interpolation
+        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
+    start
+        Precision at recall 0: the ``"limit"`` along the first segment,
+        ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
+        out. The first three differ under linear interpolation only.
+
+    Returns
+    -------
+    Expr
+        One Float64, or null.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -244,7 +310,6 @@ def iauprec(
     )  # fmt: skip
 
 
-@described_as(OF_ROWS, functions.auprec)
 def sens(
     truth: IntoExpr,
     score: IntoExpr,
@@ -253,6 +318,23 @@ def sens(
     weight: IntoExpr | None = None,
 ) -> pl.Expr:
     """How far the balanced operating point moves over a range of priors, as `polaroc.sens`.
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+    over
+        Priors (lo, hi), or a belief.
+
+    Returns
+    -------
+    Expr
+        One Float64, or null.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -264,7 +346,6 @@ def sens(
     return measure("sens", truth, score, over=over, weight=weight)
 
 
-@described_as(OF_ROWS)
 def rate(
     name: str,
     truth: IntoExpr,
@@ -280,14 +361,23 @@ def rate(
     ----------
     name
         One of the rates in `polaroc.rates`, such as "precision" or "recall".
+    truth, score, weight
+        Columns or expressions; see the module.
     threshold
         A number, also ±inf.
+    prior
+        In (0, 1), or ``"observed"`` for the group's own.
 
     Returns
     -------
     Expr
         One Float64, null also where the rate is undefined. Recall and fnr need positives only,
         specificity and tnr negatives only.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -314,10 +404,7 @@ def _threshold(value: object) -> float:
     if isnan(number) or (isinstance(value, int) and number != value):
         raise InvalidArgument(
             f"threshold is {value!r}, allowed are numbers that fit a 64-bit float.",
-            hint=Hint(
-                "for example {threshold}; cases with score ≥ threshold are called positive.",
-                threshold=0.5,
-            ),
+            hint="for example threshold=0.5; cases with score ≥ threshold are called positive.",
         )
     return number
 

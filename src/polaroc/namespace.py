@@ -24,7 +24,8 @@ def _takes_table(function: object) -> bool:
     if not isfunction(function):
         return False
     first = next(iter(signature(function).parameters.values()), None)
-    return first is not None and "Frame" in str(first.annotation)
+    first_names = ("table", "curve", "surface", "reference", "pilot")
+    return first is not None and first.name in first_names
 
 
 @pl.api.register_lazyframe_namespace("proc")

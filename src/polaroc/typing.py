@@ -1,7 +1,6 @@
 """Aliases shared by the public signatures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -22,32 +21,16 @@ if TYPE_CHECKING:
 
 
 class ArrowStream(Protocol):
-    """A table that gives its columns to other libraries: of pandas, PyArrow, DuckDB and others."""
+    """A table with an Arrow stream, such as those of pandas, PyArrow and DuckDB."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-class WarehouseTable(Protocol):
-    """A table that stays in the engine that holds it, as ibis has them."""
-
-    def unbind(self) -> Any:
-        """The table without its connection."""
-        ...
-
-    def to_polars(self) -> pl.DataFrame:
-        """Its rows."""
-        ...
-
-
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
-# What cases are a description of.
-Held = TypeVar("Held", bound=pl.LazyFrame | pl.DataFrame | WarehouseTable)
-InWarehouse = TypeVar("InWarehouse", bound=WarehouseTable)
-# PyArrow datasets, which have no types, are tables, too.
+# The rows of cases.
+Held = TypeVar("Held", bound=pl.LazyFrame | pl.DataFrame)
 EagerTable: TypeAlias = pl.DataFrame | ArrowStream | Mapping[str, Any]
 Table: TypeAlias = pl.LazyFrame | EagerTable
-# Files, patterns or folders.
-Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 IntoExpr: TypeAlias = str | pl.Expr
 # One column, or one per model.
 Score: TypeAlias = str | Sequence[str]
@@ -59,12 +42,12 @@ Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
 Prior: TypeAlias = float | Literal["observed"]
 Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame | pl.LazyFrame
 
-# A table of a connection, or of a query.
+# A table of a database, or a query of one.
 IbisTable: TypeAlias = "ibis.expr.types.Table"
 # An array of numbers, of any shape.
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
-# A float, a numpy array, a pl.Expr or an ibis column: whatever has arithmetic.
+# Anything with arithmetic: a float, a numpy array, a pl.Expr or an ibis column.
 Quantity: TypeAlias = Any
 
 _P = ParamSpec("_P")

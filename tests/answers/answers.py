@@ -123,7 +123,7 @@ def areas(of: Case) -> pl.DataFrame:
     ]
     frames.append(pr.auc(curve, fpr=(0, 0.2)).with_columns(option=pl.lit("fpr")))
     frames.append(pr.auc(curve, tpr=(0.5, 1)).with_columns(option=pl.lit("tpr")))
-    frames.append(pr.iauprec(curve, RANGE, measure="skew").with_columns(option=pl.lit("skew")))
+    frames.append(pr.iauprec(curve, RANGE, scale="skew").with_columns(option=pl.lit("skew")))
     frames.append(pr.iauprec(curve, pr.beta(2, 18)).with_columns(option=pl.lit("beta")))
     frames.append(pr.accsens(curve, RANGE, area="partial").with_columns(option=pl.lit("partial")))
     return pl.concat(frames, how="diagonal")
@@ -137,14 +137,14 @@ def evaluate(of: Case) -> pl.DataFrame:
 def intervals(of: Case) -> pl.DataFrame:
     measures = ["auc", "auprec", "iauprec"]
     return pr.evaluate(
-        of.table, measures=measures, priors=[0.1], over=RANGE, intervals=True, **of.columns
+        of.table, measure=measures, priors=[0.1], over=RANGE, intervals=True, **of.columns
     )
 
 
 def calibration_of_scores(of: Case) -> pl.DataFrame:
     columns = _without(of.columns, "cluster")
     measures = ["brier", "log_loss", "brier_skill"]
-    return pr.evaluate(of.table, measures=measures, cluster=None, priors=[0.1], **columns)
+    return pr.evaluate(of.table, measure=measures, cluster=None, priors=[0.1], **columns)
 
 
 def compare(of: Case) -> pl.DataFrame:

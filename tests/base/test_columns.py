@@ -35,30 +35,35 @@ def predictions(seed, rows=400):
 
 
 PREDICTIONS, TUNING = predictions(11), predictions(12)
-# What tells answers apart is said by keys alone.
 ROLES = NAMES | {"weight": "weight", "model": None, "fold": None}
 
 
+def keyed(by):
+    """The roles of a table with answers by model, and fold, if `by` names them."""
+    return ROLES | {name: name for name in by}
+
+
 def curve(frame, by):
-    return pr.curve(frame, **ROLES, by=by)
+    return pr.curve(frame, **keyed(by))
 
 
 def evaluated(**asked):
-    return lambda frame, by: pr.evaluate(frame, **ROLES, by=by, **asked)
+    return lambda frame, by: pr.evaluate(frame, **keyed(by), **asked)
 
 
 def applied(frame, by, **options):
     points = pr.operating_points(curve(TUNING, by), "cost", priors=[0.5, 0.1])
-    return pr.apply_thresholds(frame, points, **ROLES, by=by, **options)
+    return pr.apply_thresholds(frame, points, **keyed(by), **options)
 
 
 def of_classes(frame, by):
     """The cases of two classes, which have the scores s and 1 − s."""
     score, truth = pl.col("score"), pl.col("truth")
     kind = pl.when(truth).then(pl.lit("x")).when(~truth).then(pl.lit("y"))
-    both = frame.with_columns(x=score, y=1 - score, kind=kind)
-    roles = {"truth": "kind", "weight": "weight", "by": by, "case": None}
-    return pr.one_vs_rest(both, scores=["x", "y"], **roles).table
+    both = frame.select("model", "fold", "weight", x=score, y=1 - score, kind=kind)
+    roles = keyed(by) | {"truth": "kind", "case": None}
+    del roles["score"]
+    return pr.one_vs_rest(both, scores=["x", "y"], **roles).rows.drop("error", strict=False)
 
 
 def rule(name, target):
@@ -293,5 +298,5 @@ def test_no_key_has_the_name_of_a_column_of_thresholds():
     taken = {*points.columns, *found.columns, *costs.columns}
     assert {"cost", "npv", "cost_fixed_lower", "over_upper", "share"} < taken
     for name in sorted(taken):
-        with pytest.raises(InvalidArgument, match=f"apart is '{name}', reserved"):
+        with pytest.raises(InvalidArgument, match=f"by has the column '{name}', "):
             pr.apply_thresholds(PREDICTIONS.rename({"model": name}), points, **ROLES | {"by": name})

@@ -79,12 +79,12 @@ def evaluate(
     """All measures of every key: AUC, AUPREC at 16 priors, IAUPREC, Sens, AccSens; or some."""
 
     def work(frame: pl.LazyFrame) -> float:
-        asked = {"measures": measures} if measures else {"over": OVER}
+        asked = {"measure": measures} if measures else {"over": OVER}
         if measures != ["auc"]:
             asked["priors"] = priors
         weight = "weight" if "weight" in frame.collect_schema() else None
         (frame if lazy else frame.collect()).pipe(
-            pr.evaluate, truth="truth", score="score", by=keys(frame), weight=weight, memory=memory,
+            pr.evaluate, truth="truth", score="score", weight=weight, memory=memory,
             **asked,
         ).lazy().collect()  # fmt: skip
         return 1

@@ -6,8 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 from drawing import curves, distance_to_line, drawn, precision, predictions, records, svg
-from hypothesis import given
-from hypothesis import strategies as st
 
 import polaroc as pr
 
@@ -98,18 +96,6 @@ def test_lines_of_the_explorer_are_near_the_curve_at_every_prior(name, prior):
     assert len(record["at"]) <= MOST_POINTS
 
 
-@given(st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.sampled_from([0.5, 0.1, 0.01]))
-def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior):
-    called = [int(tpr * 1000), 1000 - int(tpr * 1000), int(fpr * 1000), 1000 - int(fpr * 1000)]
-    table = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [1, 0, 1, 0], "n": called})
-    curve = pr.curve(table, truth="truth", score="score", count="n")
-    (record,) = records(pr.charts.pr(curve.pipe(pr.surface, prior)))
-    f, t = along(curve, 200)
-    f, t = f[t + f > 0], t[t + f > 0]
-    exact = np.column_stack([t, precision(t, f, prior)])
-    assert distance_to_line(exact, drawn(record)).max() <= TOLERANCE
-
-
 @pytest.mark.slow
 def test_of_many_curves_no_point_is_far_from_its_line_and_altair_takes_all():
     curve = curves(predictions(60_000, keys=60))
@@ -188,7 +174,7 @@ def folded() -> pl.DataFrame:
 def test_bands_of_roc_are_those_of_the_table():
     for means, band in (
         (pr.mean_curve(folded()), "fold"),
-        (pr.mean_curve(folded(), interval="t", test_train_ratio=0.25), ...),
+        (pr.mean_curve(folded(), spread="t", test_train_ratio=0.25), ...),
     ):
         chart = pr.charts.roc(folded(), band=means.lazy() if band is ... else band)
         found = [record for record in records(chart) if "lower" in record][:3]

@@ -51,17 +51,19 @@ REFUSED = [
     ([*READ, "--positive", "maybe"], "--positive is maybe"),
     ([*READ, "--grid", "5"], "give --over 0.05 0.20"),
     ([*READ, "--table", "t"], "which is for an address"),
-    ([*READ, "--measure", "nope"], "measures is 'nope'"),
+    ([*READ, "--measure", "nope"], "measure is 'nope'"),
     ([*READ, "--out", "x.html"], "name a folder, or a table"),
     ([*READ, "--out", "p.parquet", "--force"], "is an input"),
-    ([*READ, "--out", "one.csv"], "choose another --out, or --force to replace it"),
+    ([*READ, "--out", "one.csv"], "choose another path; on the command line --force replaces it"),
     ([*READ, "--memory", "much"], "memory is 'much'"),
     (["evaluate", "one.csv", *BASE, "--score", "score"], "score names a column twice"),
     (["evaluate", "-", "-", *BASE], "a pipe can be read once"),
     (["compare", "m.parquet", "--measure", "auc"], "--test-train-ratio 0.25"),
     (["compare", "p.parquet"], "over is None"),
     (["compare", "p.parquet", *BASE, "--test-train-ratio", "0.25"], "for example --over 0.05"),
-    (["compare", "m.parquet", "--weight", "w"], "'weight' is for predictions"),
+    (["compare", "m.parquet", "--weight", "w"], "for predictions alone is --weight"),
+    (["choose", "m.parquet", "--model", "m", "--fold", ""], "alone is --model, --fold"),
+    (["chart", "pairs", "m.parquet", "--by", "x"], "for predictions alone is --by"),
     (["choose", "p.parquet", *BASE], "give --over 0.05 0.20"),
     (["choose", "m.parquet", *RANGE], "--over 0.05 0.2 --grid 16 --out FOLDER"),
     (["gate", "p.parquet", *BASE, *RANGE], "Missing option '--champion'"),
@@ -168,7 +170,7 @@ def test_a_measure_stands_under_its_prior_if_another_model_has_one_prior_less(tm
     })  # fmt: skip
     table.write_parquet(tmp_path / "table.parquet")
     shown = polaroc("evaluate", tmp_path / "table.parquet", *BASE, "--measure", "auprec").stdout
-    measures = pr.evaluate(table, truth="truth", score="score", measures="auprec")
+    measures = pr.evaluate(table, truth="truth", score="score", measure="auprec")
     at = {(model, round(prior, 9)): one for model, prior, one in
           measures.select("model", "prior", "estimate").rows()}  # fmt: skip
     for model, observed in (("A", 0.5), ("B", 0.4)):

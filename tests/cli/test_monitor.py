@@ -192,17 +192,6 @@ def test_points_from_a_file(files):
     assert_same_document(printed(files, more), printed(files, [*SET, "--json"]))
 
 
-def test_a_state_of_another_model_is_refused_and_kept(files):
-    state = files / "state.parquet"
-    polaroc(files, 1, more=[*SET, "--state", str(state)])
-    before = state.read_bytes()
-    cases(9, 5_000, 0.1).write_parquet(files / "reference.parquet")
-    result = polaroc(files, 2, more=[*SET, "--state", str(state)])
-    assert result.exit_code == 2
-    assert "the state is of another reference" in result.output
-    assert state.read_bytes() == before
-
-
 def test_an_output_that_cannot_be_written_leaves_the_state_as_it_was(files):
     state, out = files / "state.parquet", files / "results.csv"
     polaroc(files, 1, more=[*SET, "--state", str(state)])

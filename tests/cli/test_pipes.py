@@ -29,7 +29,7 @@ def piped(kind: str) -> bytes:
 
 
 def measured(**arguments):
-    return pr.evaluate(TABLE, truth="truth", score="score", by=["model", "fold"], **arguments)
+    return pr.evaluate(TABLE, truth="truth", score="score", **arguments)
 
 
 @pytest.fixture
@@ -205,10 +205,10 @@ def test_what_is_wrong_with_a_pipe_is_said_of_the_pipe():
 def test_a_second_table_comes_out_of_a_pipe(tmp_path, predictions, command):
     asked = [*BASE[:4], "--json"]
     others = {
-        "monitor": ["-", predictions, "--threshold", 0.5, "--time", "fold", "--fold", ""],
+        "monitor": ["-", predictions, "--threshold", 0.5, "--time", "day", "--fold", ""],
         "choose": [predictions, "--tuning", "-", "--fold", "", "--over", 0.1, 0.3],
     }
-    rows, first = io.BytesIO(), TABLE.filter(pl.col("fold") == 1)
+    rows, first = io.BytesIO(), TABLE.filter(pl.col("fold") == 1).with_columns(day=1)
     first.filter(pl.col("case") % 2 == 0).write_parquet(predictions)
     first.filter(pl.col("case") % 2 == 1).write_csv(rows)
     (tmp_path / "rows.csv").write_bytes(rows.getvalue())

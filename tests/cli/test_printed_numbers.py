@@ -157,7 +157,7 @@ def test_thresholds_of_a_report_select_the_same_cases(tables):
 
 
 def test_small_measures_are_not_printed_as_zero(tables):
-    measures = pr.evaluate(tables[1], priors=0.0002, measures=["auprec"], **COLUMNS)
+    measures = pr.evaluate(tables[1], priors=0.0002, measure=["auprec"], **COLUMNS)
     printed = run("evaluate", "test.parquet", *WORDS, "--prior", 0.0002, "--measure", "auprec")
     shown = {row[0]: float(row[1]) for row in rows_of(printed) if row[0] in "AB"}
     for model, estimate in measures.select("model", "estimate").rows():

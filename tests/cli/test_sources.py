@@ -97,7 +97,7 @@ def test_columns_of_text_files_are_joined_by_name(tmp_path, suffix):
         turned = fold.select(names[i:] + names[:i])
         turned.write_csv(tmp_path / f"{i}.{suffix}", separator=separator)
     asked = [*PREDICTIONS, "--case", "case"]
-    expected = pr.check(TABLE, by=["model", "fold"], case="case", **COLUMNS)
+    expected = pr.check(TABLE, **COLUMNS)
     same(as_json("check", tmp_path, *asked), expected.to_dicts(), expected.schema)
     folds[0].drop("case").write_csv(tmp_path / f"9.{suffix}", separator=separator)
     said = refused("check", tmp_path, *asked)
@@ -139,7 +139,7 @@ def test_a_column_whose_name_has_an_equals_sign(tmp_path):
         ("truth;score\n1;0.9\n0;0.1\n", [], "Then give --sep ';'"),
         ("truth\tscore\n1\t0.9\n0\t0.1\n", [], "Then give --sep tab"),
         ("truth,score\n1,0.9\n0,0.1\n", ["--sep", ";"], "Then give --sep ','"),
-        ("truth;score\n1;0,9\n0;0,1\n", ["--sep", ";"], "Of a text file give --decimal ,"),
+        ("truth;score\n1;0,9\n0;0,1\n", ["--sep", ";"], "on the command line with --decimal ,"),
         ("truth,score\n1,0,9\n0,0,1\n", [], "decimal comma with --decimal ,"),
         ("truth,score,note\n1,0,9\n0,0,1\n", ["--decimal", ","], "add --sep ';', or --sep ,"),
         ("truth;score\n1;0,9\n0;0,1\n", ["--decimal", ","], "add --sep ';', or --sep ,"),

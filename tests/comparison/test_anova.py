@@ -183,8 +183,8 @@ def test_measures_of_a_balanced_table_are_analysed_and_compared():
     alone = pr.evaluate(predictions, **roles, priors=[0.5, 0.1, 0.01])
     assert_same_numbers(terms(measures), terms(alone))
     for prior in (0.5, "observed"):
-        found = pr.compare(measures, "auprec", prior=prior, test_train_ratio=0.25)
-        expected = pr.compare(alone, "auprec", prior=0.5, test_train_ratio=0.25)
+        found = pr.compare(measures, "auprec", priors=prior, test_train_ratio=0.25)
+        expected = pr.compare(alone, "auprec", priors=0.5, test_train_ratio=0.25)
         assert_same_numbers(found.pairs, expected.pairs)
     assert_same_numbers(pr.choose(measures).models, pr.choose(alone).models)
 

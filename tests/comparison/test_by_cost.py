@@ -146,13 +146,8 @@ def test_regret_is_that_of_the_costs_at_each_prior():
         assert mean == pytest.approx(np.mean(gaps), abs=1e-3)
 
 
-def test_one_row_per_model_and_case_is_the_same():
+def test_without_cases_less_is_known_of_related_models():
     wide = choose().models
-    again = choose(long(TEST), truth="truth", score="score", tuning=long(TUNING),
-                   case="id").models  # fmt: skip
-    assert again["model"].to_list() == wide["model"].to_list()
-    for name in ("mean", *SURE):
-        assert again[name].to_list() == pytest.approx(wide[name].to_list())
     unpaired = choose(long(TEST), score="score", tuning=long(TUNING), case=None)
     assert unpaired.is_bound
     assert "case='id'" in " ".join(unpaired.warnings)
@@ -256,6 +251,16 @@ def test_few_scores_do_not_tell_cases_apart():
     assert choose(few, tuning=TUNING).bayes
     other = few.with_columns(pl.col("id") + 10_000)
     assert choose(TEST, tuning=other, case="id").bayes
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["A", "B", "C", "D"])])
+def test_names_of_models_may_have_another_text_type_in_tuning(kind):
+    expected = choose(long(TEST), score="score", tuning=long(TUNING)).models
+    typed = pl.col("model").cast(kind)
+    found = choose(long(TEST), score="score", tuning=long(TUNING).with_columns(typed)).models
+    assert_same_numbers(found, expected)
+    found = choose(long(TEST).with_columns(typed), score="score", tuning=long(TUNING)).models
+    assert_same_numbers(found.with_columns(pl.col("model").cast(pl.String)), expected)
 
 
 def test_tuning_has_roles_of_its_own_or_the_same():

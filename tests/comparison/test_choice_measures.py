@@ -23,12 +23,12 @@ def by_model(choice):
     ("over", "folds"), [(OVER, False), ((0.1, 0.1), True), (pr.beta(2, 18), False)]
 )
 def test_of_predictions_is_of_their_measures(over, folds):
-    table, by = (TABLE, ["model", "fold"]) if folds else (ONE, ["model"])
+    table = TABLE if folds else ONE.drop("fold")
     choice = pr.choose(table, **COLUMNS, over=over, case=None)
     one = isinstance(over, tuple) and over[0] == over[1]
     grid = pr.prior_grid(*OVER, 25)
     priors = [0.1] if one else grid if isinstance(over, tuple) else over.priors
-    measures = pr.evaluate(table, **COLUMNS, by=by, priors=priors, over=None if one else over)
+    measures = pr.evaluate(table, **COLUMNS, priors=priors, over=None if one else over)
     of_measures = pr.choose(measures, over=over)
     assert choice.models["mean"].to_list() == pytest.approx(of_measures.models["mean"].to_list())
     if folds:
@@ -84,7 +84,7 @@ LOSSES = ["brier", "calibration_loss"]
 def test_of_losses_less_is_better(measure):
     grid = pr.prior_grid(*OVER, 25)
     losses = pr.evaluate(
-        TABLE.with_columns(score=PROBABILITY), **PROBABLE, priors=grid, measures=measure
+        TABLE.with_columns(score=PROBABILITY), **PROBABLE, priors=grid, measure=measure
     )  # fmt: skip
     loss = pr.choose(losses, measure=measure, over=OVER, test_train_ratio=0.25)
     # Of an unknown measure more is better.
@@ -138,8 +138,15 @@ def test_measures_without_errors_say_so(measure, over, why):
 def test_folds_are_found_and_repeats_too():
     few = TABLE.filter(pl.col("fold") <= 2)
     twice = pl.concat(few.with_columns(pl.lit(i).alias("repeat")) for i in (1, 2))
-    keys = ("fold", "repeat")
-    assert pr.choose(twice, **COLUMNS, fold=keys, over=OVER).folds == keys
+    asked = {"fold": ["fold", "repeat"], "over": OVER, "test_train_ratio": 0.25}
+    assert (
+        pr.choose(
+            twice.with_columns(pl.col("score") * pl.col("repeat") + pl.col("repeat")),
+            **COLUMNS,
+            **asked,
+        ).fold_count
+        == 4
+    )
     one = few.filter(model="A").drop("model").with_columns(other=-pl.col("score"))
     scores = {"truth": "truth", "score": ["score", "other"]}
     assert pr.choose(one, **scores, over=OVER).fold_count == 2

@@ -75,7 +75,7 @@ def test_limits_of_a_choice_reach_as_far_as_those_of_each_model(over, measure):
     at = over[0] if over == (0.1, 0.1) else None
     name = measure if at else {"auprec": "iauprec", "brier": "brier_range"}[measure]
     asked = {"over": over} if at is None else {"priors": at}
-    each = pr.evaluate(table, measures=name, **roles, **asked, intervals=True)
+    each = pr.evaluate(table, measure=name, **roles, **asked, intervals=True)
     both = choice.models.join(each.select("model", "lower", "upper"), on="model")
     assert both.height == 3
     # They reach no farther than they have to at one end or the other.

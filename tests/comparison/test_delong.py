@@ -77,7 +77,7 @@ def test_delong_is_its_definition_by_placements():
     ("measure", "at"),
     [
         ("auc", {}),
-        ("auprec", {"prior": 0.1}),
+        ("auprec", {"priors": 0.1}),
         ("iauprec", {"over": OVER}),
         ("sens", {"over": OVER}),
     ],
@@ -93,7 +93,7 @@ def test_models_that_rank_alike_do_not_differ(measure, at):
 
 @pytest.mark.parametrize(
     ("measure", "asked"),
-    [("auprec", {"prior": 0.1}), ("iauprec", {"over": OVER}), ("auc_range", {"over": (0.2, 0.6)})],
+    [("auprec", {"priors": 0.1}), ("iauprec", {"over": OVER}), ("auc_range", {"over": (0.2, 0.6)})],
 )
 def test_the_standard_error_is_the_spread_over_resampled_cases(measure, asked):
     table = scored(seed=3, rows=500)
@@ -111,13 +111,12 @@ def test_the_standard_error_is_the_spread_over_resampled_cases(measure, asked):
     drawn = wide[chosen.ravel()].with_columns(draw=np.repeat(np.arange(draws), wide.height))
     long = drawn.unpivot(["A", "B"], index=["draw", "truth"], variable_name="model",
                          value_name="score")  # fmt: skip
-    priors = {"priors": asked["prior"]} if "prior" in asked else asked
-    by_draw = pr.evaluate(long, **ASKED, by=["draw", "model"], measures=measure, **priors)
+    by_draw = pr.evaluate(long, **ASKED, by="draw", measure=measure, **asked)
     sign = pl.when(pl.col("model") == "A").then(1).otherwise(-1)
     leads = by_draw.group_by("draw").agg((sign * pl.col("estimate")).sum().alias("lead"))
     found = paired_test(pair, **ASKED, measure=measure, **asked)
     assert found["std_error"].item() == pytest.approx(leads["lead"].std(), rel=0.08)
-    estimates = pr.evaluate(pair, **ASKED, by="model", measures=measure, **priors)["estimate"]
+    estimates = pr.evaluate(pair, **ASKED, fold=None, measure=measure, **asked)["estimate"]
     assert found["difference"].item() == pytest.approx(estimates[0] - estimates[1], abs=1e-12)
 
 

@@ -3,12 +3,14 @@
 from datetime import date
 from itertools import combinations
 
+import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
 from layouts import draw, tidy
 
 import polaroc as pr
+from polaroc.errors import InvalidTable
 
 HOSTILE = ["", "[bold]", "<b>&amp;", "a;b='c'", "\x1b[31m", "ünï 模型", "null"]
 
@@ -42,23 +44,42 @@ def test_every_number_is_that_of_its_model_and_fold_in_any_order(models, folds):
     values = draw(4, 3)
     table = shuffled(tidy(values, models, folds))
     for one in (table, table.lazy()):
-        assert_paired_by_fold(
-            pr.compare(one, model="model", fold="fold", test_train_ratio=0), values, models
-        )
+        assert_paired_by_fold(pr.compare(one, test_train_ratio=0), values, models)
 
 
 def test_folds_of_several_columns():
-    values = draw(6, 2)
-    table = tidy(values).with_columns(pl.col("fold") % 2, repeat=(pl.col("fold") - 1) // 2)
-    found = pr.compare(shuffled(table), fold=["repeat", "fold"], test_train_ratio=0)
+    rng = np.random.default_rng(3)
+    truth = np.tile(np.arange(40) % 2 == 0, 12)
+    table = pl.DataFrame({
+        "model": np.repeat(["A", "B"], 240), "repeat": np.tile(np.repeat([1, 2, 11], 80), 2),
+        "fold": np.tile(np.repeat(["1", "1.1"], 40), 6), "truth": truth,
+        "score": rng.normal(size=480) + truth,
+    })  # fmt: skip
+    asked = {"truth": "truth", "score": "score"}
+    values = np.array([
+        [pr.evaluate(one.drop("fold"), **asked, model=None, measure="auc")["estimate"].item()
+         for one in of_fold.partition_by("model", maintain_order=True)]
+        for of_fold in table.partition_by("repeat", "fold", maintain_order=True)
+    ])  # fmt: skip
+    both = asked | {"fold": ["repeat", "fold"]}
+    measures = pr.evaluate(table, **both, measure="auc")
+    found = pr.compare(shuffled(measures), "auc", test_train_ratio=0)
     assert_paired_by_fold(found, values, "AB")
+    of_predictions = pr.compare(shuffled(table), "auc", **both, test_train_ratio=0)
+    assert_same_numbers(of_predictions.pairs, found.pairs)
+
+
+def test_a_key_that_varies_within_folds_is_refused():
+    table = tidy(draw(6, 2)).with_columns(pl.col("fold") % 2, repeat=(pl.col("fold") - 1) // 2)
+    with pytest.raises(InvalidTable, match=r"(?s)key 'repeat' varies.*fold=\['fold', 'repeat'\]"):
+        pr.compare(table, test_train_ratio=0)
 
 
 def test_priors_are_matched_but_for_rounding():
     grid = pr.prior_grid(0.05, 0.20, 16)["prior"].to_list()
     assert 0.15 not in grid
     tables = [tidy(draw(4, 3, i), measure="auprec", prior=p) for i, p in enumerate(grid)]
-    found = pr.compare(shuffled(pl.concat(tables)), "auprec", prior=0.15, test_train_ratio=0)
+    found = pr.compare(shuffled(pl.concat(tables)), "auprec", priors=0.15, test_train_ratio=0)
     assert_paired_by_fold(found, draw(4, 3, 10), "ABC")
 
 
@@ -68,10 +89,10 @@ def test_observed_is_the_prior_of_each_fold():
     )
     both = pl.concat([own, own.with_columns(prior=0.5, estimate=pl.lit(0.1) * pl.col("fold"))])
     for table in (both, own):
-        found = pr.compare(shuffled(table), "auprec", prior="observed", test_train_ratio=0)
+        found = pr.compare(shuffled(table), "auprec", priors="observed", test_train_ratio=0)
         assert_paired_by_fold(found, draw(4, 3), "ABC")
         assert found.measure == "auprec at each fold's own prior"
-    only_one = pr.compare(own.with_columns(prior=0.2), "auprec", test_train_ratio=0)
+    only_one = pr.compare(own.with_columns(priors=0.2), "auprec", test_train_ratio=0)
     assert_same_numbers(only_one.pairs, found.pairs)
 
 

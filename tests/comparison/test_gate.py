@@ -130,8 +130,8 @@ def test_swapped_models_have_the_opposite_difference(gate):
 
 @pytest.mark.parametrize("gate", [on_folds, on_cases])
 def test_at_one_prior_iauprec_is_auprec(gate):
-    at_prior = gate(measure="iauprec", prior=0.1)
-    assert_same(at_prior, gate(measure="auprec", prior=0.1))
+    at_prior = gate(measure="iauprec", priors=0.1)
+    assert_same(at_prior, gate(measure="auprec", priors=0.1))
     assert at_prior.measure == "AUPREC at 10 % positives"
     assert on_cases(measure="auprec").measure == "AUPREC at the observed prior"
     table = MEASURES if gate is on_folds else pr.evaluate(ONE, **NAMES, priors=0.1)
@@ -233,7 +233,7 @@ def first_cases(positives, negatives):
         ((19, 900), {}, "a class has 19 cases, 20 are needed"),
         ((80, 20), {"measure": "iauprec", "over": OVER},
          "beside 80 positives 20 negatives are too few; about 130 are needed"),
-        ((50, 900), {"measure": "auprec", "prior": 0.001}, "12,000 are needed"),
+        ((50, 900), {"measure": "auprec", "priors": 0.001}, "12,000 are needed"),
     ],
 )  # fmt: skip
 def test_too_few_cases_to_promise(sizes, arguments, why):
@@ -252,7 +252,7 @@ def test_scores_are_right_at_the_prior_given():
     keys = ["model", "fold"]
     odds = pl.col("score") / (1 - pl.col("score")) * (own / (1 - own)).over(keys)
     moved = PREDICTIONS.with_columns(score.alias("score")).with_columns(score=odds / (1 + odds))
-    asked = {"measure": "log_loss", "prior": 0.1}
+    asked = {"measure": "log_loss", "priors": 0.1}
     for gated, options in ((on_cases, {}), (on_folds, NAMES)):
         one = [part if options else part.filter(fold=1) for part in (table, moved)]
         found, expected, other = (

@@ -7,7 +7,7 @@ import polaroc as pr
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
 NAMES = {"truth": "truth", "score": "score", "case": "case"}
 MEASURES = {
-    "auprec": {"prior": 0.1},
+    "auprec": {"priors": 0.1},
     "iauprec": {"over": (0.05, 0.2)},
     "sens": {"over": (0.05, 0.2)},
 }
@@ -20,9 +20,9 @@ def compare(table=TABLE, measure="auc", **kwargs):
 @pytest.mark.parametrize(("measure", "asked"), MEASURES.items(), ids=MEASURES)
 def test_estimates_and_errors_are_those_of_each_model(measure, asked):
     found = compare(measure=measure, **asked)
-    priors = asked.get("prior", "observed")
+    priors = asked.get("priors", "observed")
     alone = pr.evaluate(
-        TABLE, truth="truth", score="score", measures=measure, priors=priors,
+        TABLE, truth="truth", score="score", measure=measure, priors=priors,
         over=asked.get("over"), intervals=True,
     )  # fmt: skip
     means = {model: (mean, sd) for model, mean, sd, _ in found.letters.iter_rows()}
@@ -39,7 +39,7 @@ def test_estimates_and_errors_are_those_of_each_model(measure, asked):
 def test_of_losses_less_is_better():
     table = TABLE.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
     asked = {"target": "trained", "truth": "truth", "score": "score", "case": "case"}
-    found = pr.compare(table, "log_loss", prior=0.1, **asked)
+    found = pr.compare(table, "log_loss", priors=0.1, **asked)
     means = found.letters["mean"].to_list()
     assert means == sorted(means)
     assert found.measure == "log_loss at prior 0.1"

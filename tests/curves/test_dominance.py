@@ -78,11 +78,6 @@ def test_pairs_within_folds():
     found = pr.dominance(curve)
     assert found.columns == ["fold", "model_a", "model_b", "relation", "crossings"]
     assert found.select("model_a", "model_b").rows() == [("A", "B"), ("A", "C"), ("B", "C")] * 3
-    by_fold = pr.dominance(curve.filter(model="A"), model="fold")
-    assert by_fold.select("fold_a", "fold_b").rows() == [(1, 2), (1, 3), (2, 3)]
-    lazy = pr.dominance(curve.lazy())
-    assert lazy.collect_schema() == found.schema
-    assert lazy.collect().equals(found)
 
 
 def test_a_curve_without_a_class_has_no_relation():

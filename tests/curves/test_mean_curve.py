@@ -80,7 +80,7 @@ def test_mean_and_deviation_of_the_precisions(n, weight, decimals):
 @pytest.mark.parametrize("ratio", [None, 0.25])
 def test_t_interval(ratio):
     curve = curves(table())
-    found = pr.mean_curve(curve, n=11, interval="t", level=0.9, test_train_ratio=ratio)
+    found = pr.mean_curve(curve, n=11, spread="t", level=0.9, test_train_ratio=ratio)
     heights = np.array([[height(p, i / 10) for i in range(11)] for p in of_model(curve, "A")])
     scale = heights.std(axis=0, ddof=1) * np.sqrt(1 / 5 + (ratio or 0))
     half = stats.t.ppf(0.95, 4) * scale

@@ -61,17 +61,9 @@ def test_twenty_scores():
     assert (table.height, table["truth"].sum()) == (20, 10)
 
 
-def test_twenty_scores_roc_auc_is_exact():
-    curve = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
-    assert pr.auc(curve)["estimate"].item() == pytest.approx(0.68, abs=1e-15)
-
-
 @pytest.mark.parametrize(
     ("name", "features", "classes"),
-    [
-        ("sonar", 60, {"mine": 111, "rock": 97}),
-        ("ionosphere", 34, {"good": 225, "bad": 126}),
-    ],
+    [("sonar", 60, {"mine": 111, "rock": 97}), ("ionosphere", 34, {"good": 225, "bad": 126})],
 )
 def test_uci_tables_have_the_sizes_that_uci_states(name, features, classes):
     table = getattr(pr.datasets, name)()

@@ -11,8 +11,7 @@ from scipy import stats
 
 import polaroc as pr
 
-COLUMNS = {"truth": "truth", "score": "score"}
-NAMES = COLUMNS | {"by": "model"}
+NAMES = {"truth": "truth", "score": "score"}
 
 
 def cases(seed, size, prior, models="AB"):
@@ -129,7 +128,7 @@ def test_the_belief_of_an_estimate_is_half_normal_to_either_side():
 @pytest.mark.parametrize("lower", [0.05, 0.0])
 def test_a_choice_has_the_widest_limits_over_the_interval(lower):
     def limits(over):
-        found = pr.choose(TEST, **COLUMNS, case="case", over=over)
+        found = pr.choose(TEST, **NAMES, case="case", over=over)
         return found, found.models.sort("model").select(
             "expected_lower", "expected_upper"
         ).to_numpy()
@@ -146,7 +145,7 @@ def test_a_choice_has_the_widest_limits_over_the_interval(lower):
 def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
     costs = {"cost_fn": 5, "cost_fp": 1}
     choice = pr.choose(
-        TEST, **COLUMNS, case="case", over=ONE, measure="expected_cost", tuning=TUNING, **costs
+        TEST, **NAMES, case="case", over=ONE, measure="expected_cost", tuning=TUNING, **costs
     )
     points = pr.operating_points(CURVES, "cost", over=ONE, **costs)
     applied = pr.apply_thresholds(TEST, points, **NAMES, priors=ONE, intervals=True, **costs)
@@ -165,9 +164,11 @@ def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
 
 def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
     test = TEST.filter(model="A").drop("model")
-    page = pr.report(test, **COLUMNS, over=ONE, recall=0.8, path=tmp_path / "page.html")
+    page = pr.report(
+        test, **NAMES, over=ONE, constraints={"recall": 0.8}, path=tmp_path / "page.html"
+    )
     text = " ".join(re.sub(r"<[^>]+>", "", page.read_text()).replace("\N{NBSP}", " ").split())
-    areas = pr.evaluate(test, **COLUMNS, priors=[0.05, 0.2], measures="auprec", intervals=True)
+    areas = pr.evaluate(test, **NAMES, priors=[0.05, 0.2], measure="auprec", intervals=True)
     low, high = areas["lower"].min(), areas["upper"].max()
     assert f"(margin of error: {low:.3f} to {high:.3f})" in text
     assert "Limits hold for every share of positives in its interval" in text
@@ -190,7 +191,7 @@ def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method)
         return pl.DataFrame({"table": table, "truth": truth.ravel(), "score": scores})
 
     reference, test, used = tables(500), tables(500), tables(1_000, prior)
-    names = COLUMNS | {"by": "table"}
+    names = NAMES | {"by": "table"}
     told = pr.estimate_prior(reference, used, **names, method=method)
     points = pr.operating_points(pr.curve(reference, **names), "cost", priors=told)
     judged = pr.apply_thresholds(test, points, **names, intervals=True)
@@ -199,7 +200,7 @@ def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method)
     t, f = stats.norm.sf(raw - 2), stats.norm.sf(raw)
     recall = (np.arange(100_000) + 0.5) / 100_000
     false = stats.norm.sf(stats.norm.isf(recall) + 2)
-    areas = pr.evaluate(test, **names, priors=told, intervals=True, measures="auprec")
+    areas = pr.evaluate(test, **names, priors=told, intervals=True, measure="auprec")
     true = {
         "precision": prior * t / (prior * t + (1 - prior) * f),
         "posfrac": prior * t + (1 - prior) * f,

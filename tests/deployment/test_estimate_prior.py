@@ -172,21 +172,6 @@ def test_deployed_scores_may_have_further_keys():
         assert_frame_equal(found[i : i + 1].drop("day"), alone)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_count_stands_for_so_many_rows(method):
-    reference, deployed = (
-        cases(i, 300, 0.3).with_columns(pl.col("score").round(2), count=pl.int_range(pl.len()) % 4)
-        for i in (1, 2)
-    )
-    several = [
-        table.select(pl.all().repeat_by("count").explode()).drop_nulls()
-        for table in (reference, deployed)
-    ]
-    found = pr.estimate_prior(reference, deployed, **NAMES, count="count", method=method)
-    expected = pr.estimate_prior(*several, **NAMES, method=method)
-    assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-9)
-
-
 @pytest.mark.parametrize("score", [None, nan])
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("table", ["reference", "deployed"])
@@ -478,3 +463,11 @@ def test_scores_of_alarms_alone_have_an_estimate_without_an_interval(method, cho
     assert found["shift_p"] < 0.01
     assert found["lower"] is found["upper"] is found["std_error"] is None
     assert "more than the prior has shifted" in found["note"]
+
+
+def test_folds_of_several_columns_are_those_of_both_tables():
+    parts = [cases(i, 400, 0.3).with_columns(repeat=i // 2, fold=i % 2) for i in range(4)]
+    table = pl.concat(parts)
+    asked = {"fold": ["repeat", "fold"], "method": "confusion"}
+    found = pr.estimate_prior(table, table.drop("truth"), **NAMES, **asked)
+    assert found["fold"].to_list() == ["0.0", "0.1", "1.0", "1.1"]

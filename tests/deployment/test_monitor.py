@@ -384,7 +384,7 @@ def test_what_is_far_beyond_how_days_differ_raises_alarms():
 # State
 
 
-@pytest.mark.parametrize("by", [[], ["region", "model"]], ids=len)
+@pytest.mark.parametrize("by", [[], ["region"]], ids=len)
 def test_a_resumed_monitor_gives_what_one_in_one_go_gives(by):
     names = ("A", "B") if by else ("A",)
     reference = pl.concat(cases(i, 3_000, 0.1, model=m) for i, m in enumerate(names))
@@ -403,7 +403,9 @@ def test_a_resumed_monitor_gives_what_one_in_one_go_gives(by):
         step = monitored(part, reference, state=state, **arguments)
         state = step.state
         tables.append(step.table)
-    assert_frame_equal(pl.concat(tables).sort(*by, "day", maintain_order=True), whole.table)
+    assert_frame_equal(
+        pl.concat(tables).sort(*by, "model", "day", maintain_order=True), whole.table
+    )
     # Sums over other numbers of days may differ in the last digit.
     assert_frame_equal(state.drop("results"), whole.state.drop("results"))
     nothing = monitored(used.clear(), reference, state=state, **arguments)
@@ -541,7 +543,7 @@ def test_times_without_an_order_are_refused(time, match):
     ("over", "ends"),
     [
         ((0.05, 0.2), (0.05, 0.2)),
-        (pr.uniform(0.05, 0.2, measure="skew"), (0.05, 0.2)),
+        (pr.uniform(0.05, 0.2, scale="skew"), (0.05, 0.2)),
         # The middle 99 % of a distribution that has no ends.
         (pr.beta(20, 180), tuple(stats.beta.ppf([0.005, 0.995], 20, 180))),
     ],
@@ -672,15 +674,8 @@ def test_rows_that_were_dropped_are_said():
     assert said.startswith("deployed: 500 rows were dropped, for lack of a score")
 
 
-def test_further_tables_may_be_files(tmp_path):
-    models = pl.concat(cases(i, 500, 0.2, model=m) for i, m in enumerate("AB"))
-    used = pl.concat(days([0.1, 0.3], model=model) for model in ("A", "B"))
-    used.drop("truth").write_parquet(tmp_path / "used.parquet")
-    used.head(300).write_csv(tmp_path / "labelled.csv")
-    usual = {"points": 1.0}
-    found = monitored(
-        tmp_path / "used.parquet", models, labelled=tmp_path / "labelled.csv", **usual
-    )
-    assert found.table["model"].unique().sort().to_list() == ["A", "B"]
+def test_further_tables_may_be_lazy():
+    used = days([0.1, 0.3])
+    found = monitored(used.drop("truth").lazy(), labelled=used.head(300).lazy())
     assert "prior_labelled" in found.table["quantity"]
-    assert_frame_equal(found.table, monitored(used, models, labelled=used.head(300), **usual).table)
+    assert_frame_equal(found.table, monitored(used, labelled=used.head(300)).table)

@@ -92,7 +92,7 @@ def test_intervals_at_an_estimated_prior_cover_with_50_reference_positives():
     columns = {"truth": "truth", "score": "score", "by": "run"}
     # The reference is the test table itself: the harder case.
     found = pr.estimate_prior(test, use, **columns, method="confusion")
-    measures = pr.evaluate(test, **columns, priors=found, intervals=True, measures="auprec")
+    measures = pr.evaluate(test, **columns, priors=found, intervals=True, measure="auprec")
     many = rng.normal(size=400_000) + distance * (np.arange(400_000) % 2)
     large = pr.curve({"truth": np.arange(400_000) % 2, "score": many}, truth="truth", score="score")
     expected = pr.auprec(large, prior)["estimate"].item()

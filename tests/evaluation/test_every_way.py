@@ -112,11 +112,11 @@ def same_aucs(found: pl.DataFrame, table: pl.DataFrame, *keys: str) -> None:
 def test_many_keys_of_few_rows(evaluated):
     rng = np.random.default_rng(1)
     table = pl.DataFrame({
-        "model": rng.integers(0, 50, 100_000).astype(str), "case": rng.integers(0, 600, 100_000),
+        "model": rng.integers(0, 50, 100_000).astype(str), "site": rng.integers(0, 600, 100_000),
         "truth": rng.random(100_000) < 0.3, "score": rng.normal(size=100_000).round(1),
     })  # fmt: skip
-    found = evaluated(table, by=["model", "case"], measures="auc")
-    same_aucs(found, table, "model", "case")
+    found = evaluated(table, by="site", model="model", measure="auc")
+    same_aucs(found, table, "site", "model")
 
 
 WORDS = pl.Series(RNG.choice(["a", "b", "c", None], 1000).tolist(), dtype=pl.String)
@@ -141,7 +141,7 @@ def test_keys_of_any_type(evaluated, key):
         "key": key, "fold": RNG.integers(0, 2, 1000), "truth": RNG.random(1000) < 0.2,
         "score": RNG.normal(size=1000).round(1),
     })  # fmt: skip
-    same_aucs(evaluated(table, by=["key", "fold"], measures="auc"), table, "key", "fold")
+    same_aucs(evaluated(table, by="key", fold="fold", measure="auc"), table, "key", "fold")
 
 
 WIDE = RNG.normal(size=800) * 10.0 ** RNG.integers(-300, 300, 800)
@@ -239,7 +239,7 @@ def test_parts_on_disk_are_removed_after_an_interrupt_and_progress_is_drawn(
         seen.extend(temporary_files.iterdir())
         raise KeyboardInterrupt
 
-    asked = NAMES | {"measures": "auc", "memory": "500MB"}
+    asked = NAMES | {"measure": "auc", "memory": "500MB"}
     with pytest.raises(KeyboardInterrupt):
         pr.evaluate(table, **asked, progress=stop)
     assert seen
@@ -253,7 +253,7 @@ def test_the_work_is_done_once_when_the_plan_is_collected():
     table, readings = pl.DataFrame({"truth": [1, 0, 1], "score": [3, 2, 1]}), []
     source = table.lazy().map_batches(lambda rows: readings.append(1) or rows, schema=table.schema)
     for more in ({}, {"memory": "500MB"}):
-        plan = pr.evaluate(source, **NAMES, measures="auc", **more)
+        plan = pr.evaluate(source, **NAMES, measure="auc", **more)
         assert plan.collect_schema().names()[0] == "measure"
         assert readings == []
         assert plan.collect()["estimate"].to_list() == [0.5]

@@ -33,15 +33,7 @@ def names(folder):
 def test_a_killed_command_leaves_the_old_output_or_the_new_one(tmp_path):
     file, target = tmp_path / "predictions.parquet", tmp_path / "out"
     TABLE.write_parquet(file)
-    words = [
-        sys.executable,
-        "-m",
-        "polaroc",
-        "evaluate",
-        str(file),
-        *BASE,
-        "--quiet",
-    ]
+    words = [sys.executable, "-m", "polaroc", "evaluate", str(file), *BASE, "--quiet"]
     subprocess.run([*words, "--measure", "auc", "--out", target], check=True)
     files, moments = names(target), random.Random(2)
     measures = ["auc", "auprec"]

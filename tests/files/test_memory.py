@@ -13,7 +13,7 @@ ROWS = {"truth": [1, 0], "score": [2, 1]}
     "size", ["auto", 600_000_000, "4GB", "1.5 gb", "512 MiB", "2G", "1TiB", "900000000"]
 )
 def test_sizes_are_bytes_or_text(size):
-    found = pr.evaluate(ROWS, truth="truth", score="score", memory=size, measures="auc")
+    found = pr.evaluate(ROWS, truth="truth", score="score", memory=size, measure="auc")
     assert found["estimate"].to_list() == [1]
 
 
@@ -22,7 +22,7 @@ def test_sizes_are_bytes_or_text(size):
 )
 def test_what_is_no_size_is_refused(size):
     with pytest.raises(InvalidArgument, match="allowed are sizes from 500 MB"):
-        pr.evaluate(ROWS, truth="truth", score="score", memory=size, measures="auc")
+        pr.evaluate(ROWS, truth="truth", score="score", memory=size, measure="auc")
 
 
 # By case: the line of /proc/self/cgroup, by folder limit, use and cache of a group, and the rest.

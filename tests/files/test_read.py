@@ -31,7 +31,7 @@ def called(*words):
 
 def read(*words, keys=()):
     """The Brier loss and the numbers of cases of each key, of which another row changes one."""
-    by = [word for key in keys for word in ("--by", key)]
+    by = [word for key in keys if key not in ("model", "fold") for word in ("--by", key)]
     none = [word for role in ("model", "fold") if role not in keys for word in (f"--{role}", "")]
     found = called(*words, *by, *none, "--measure", "brier", "--prior", "observed")
     assert found.exit_code == 0, found.output

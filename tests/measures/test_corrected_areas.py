@@ -38,7 +38,7 @@ def corrected(predictions: pl.DataFrame, skew: float) -> float:
             mean = (precision(t, f - step) + precision(t, f + step)) / 2
             area -= weight * (t1 - t0) * (mean - precision(t, f))
         t0, f0 = t1, f1
-    plain = pr.evaluate(predictions, **NAMES, priors=1 / (1 + skew), measures="auprec")
+    plain = pr.evaluate(predictions, **NAMES, priors=1 / (1 + skew), measure="auprec")
     return min(max(plain["estimate"].item() + area, 0), 1)
 
 
@@ -48,14 +48,14 @@ def corrected(predictions: pl.DataFrame, skew: float) -> float:
 @pytest.mark.parametrize("prior", [0.02, 0.5])
 def test_the_bias_is_that_of_its_definition(positives, negatives, seed, prior):
     predictions = table(positives, negatives, seed)
-    asked = {**NAMES, "priors": prior, "measures": "auprec_corrected"}
+    asked = {**NAMES, "priors": prior, "measure": "auprec_corrected"}
     found = pr.evaluate(predictions, **asked)["estimate"].item()
     assert found == pytest.approx(corrected(predictions, 1 / prior - 1), abs=1e-12)
 
 
 def test_the_mean_over_a_range_is_that_of_its_priors():
     predictions, (lo, hi) = table(20, 60, 4), (0.05, 0.2)
-    asked = {**NAMES, "over": (lo, hi), "measures": "iauprec_corrected"}
+    asked = {**NAMES, "over": (lo, hi), "measure": "iauprec_corrected"}
     found = pr.evaluate(predictions, **asked)["estimate"].item()
     nodes, weights = np.polynomial.legendre.leggauss(16)
     priors = lo + (hi - lo) * (1 + nodes) / 2

@@ -128,7 +128,7 @@ def test_sens_and_equal_error(crowd):
     same(found, [exact.sens(c, *RANGE) for c in crowd.both], atol=1e-9)
     errors = pr.evaluate(
         crowd.tables, truth="truth", score="score", by="table", weight=crowd.weight,
-        measures="equal_error", over=RANGE,
+        measure="equal_error", over=RANGE,
     )  # fmt: skip
     same(errors["estimate"].drop_nulls(), [exact.equal_error(c) for c in crowd.both])
 

@@ -11,7 +11,7 @@ import polaroc as pr
 PRIORS = [0.5, 0.04, 0.005]
 # At all of these priors λ is below N, so that the mean of λ/N is that of λ over N.
 OVER = (0.02, 0.05)
-ASKED = {"priors": PRIORS, "over": OVER, "measures": ["auprec", "iauprec"]}
+ASKED = {"priors": PRIORS, "over": OVER, "measure": ["auprec", "iauprec"]}
 ROLES = {"truth": "truth", "score": "score"}
 
 

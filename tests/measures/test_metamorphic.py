@@ -36,11 +36,6 @@ def same(found, expected, **kwargs):
     assert_frame_equal(found, expected, rel_tol=1e-11, abs_tol=1e-8, **kwargs)
 
 
-def test_shuffled_rows(tables, interpolation):
-    shuffled = tables.sample(fraction=1, shuffle=True, seed=1)
-    same(measured(shuffled, interpolation), measured(tables, interpolation))
-
-
 def test_rows_repeated_and_rows_with_weights(interpolation):
     tables = crowds.crowd("whole", COUNT, seed=4)
     repeated = tables.with_columns(pl.col("weight").cast(pl.Int64)).filter(pl.col("weight") > 0)
@@ -69,42 +64,3 @@ def test_labels_swapped_and_scores_negated(tables):
     for name in ("auc", "sens", "auc_range", "accsens", "equal_error"):
         ours, theirs = (frame.filter(pl.col("measure") == name) for frame in (own, other))
         same(theirs.select("table", "estimate"), ours.select("table", "estimate"))
-
-
-@pytest.mark.parametrize(
-    "relabelled",
-    [
-        pl.format("model {}", pl.col("table").reverse()),
-        pl.col("table").cast(pl.String).cast(pl.Categorical),
-        (pl.col("table") * 3.5 - 100),
-        pl.date(2020, 1, 1) + pl.duration(days="table"),
-    ],
-    ids=["text", "categorical", "float", "date"],
-)
-def test_keys_with_other_names(tables, interpolation, relabelled):
-    names = tables.select("table", key=relabelled.over("table").first().over("table"))
-    tables = tables.with_columns(names["key"])
-    own = measured(tables, interpolation)
-    other = measured(tables, interpolation, by="key").join(names.unique(), on="key", how="left")
-    same(other.select(own.columns).sort("table", maintain_order=True), own)
-
-
-def test_two_keys_and_one(tables):
-    split = tables.with_columns(a=pl.col("table") // 7, b=pl.col("table") % 7)
-    two = measured(split, by=["a", "b"])
-    same(two.select((7 * pl.col("a") + pl.col("b")).alias("table"), pl.exclude("a", "b")),
-         measured(tables))  # fmt: skip
-
-
-def test_keys_side_by_side_and_each_alone(tables, interpolation):
-    alone = pl.concat(
-        measured(part, interpolation)
-        for part in tables.filter(pl.col("table") < 10).partition_by("table", maintain_order=True)
-    )
-    same(measured(tables, interpolation).filter(pl.col("table") < 10), alone)
-
-
-@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
-def test_lazy_on_both_engines(tables, interpolation, engine):
-    same(measured(tables.lazy(), interpolation).collect(engine=engine),
-         measured(tables, interpolation))  # fmt: skip

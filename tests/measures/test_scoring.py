@@ -66,7 +66,7 @@ def test_losses_are_those_of_scikit_learn(prior, score_prior, digits, weighted):
         "score_prior": score_prior or "observed", "weight": "weight" if weighted else None,
     }  # fmt: skip
     found = [
-        pr.evaluate(frame, **NAMES, **asked, priors=prior or "observed", measures=names)
+        pr.evaluate(frame, **NAMES, **asked, priors=prior or "observed", measure=names)
         for frame in (table, table.lazy())
     ]
     by_way = [dict(one.lazy().collect().select("measure", "estimate").rows()) for one in found]
@@ -90,7 +90,7 @@ def test_losses_of_many_keys_are_those_of_each_key_alone(way):
     table = pl.DataFrame({"key": key, "truth": truth, "score": score, "weight": 1.0})
     measures = [*AT_PRIORS, "brier_skill"]
     frame = table if way == "frame" else table.lazy()
-    found = pr.evaluate(frame, **NAMES | {"by": "key"}, priors=0.3, measures=measures).lazy()
+    found = pr.evaluate(frame, **NAMES | {"by": "key"}, priors=0.3, measure=measures).lazy()
     for name, values in found.collect().group_by("measure"):
         for one, estimate in values.select("key", "estimate").rows():
             if one in (2, 3) or (one == 4 and name == ("log_loss",)):
@@ -108,8 +108,8 @@ def test_the_mean_over_a_range_or_belief_is_an_integral():
         pr.beta(20, 180): ((1 + on_beta[0]) / 2, on_beta[1]),
     }
     for over, (nodes, weights) in rules.items():
-        found = pr.evaluate(table, **NAMES, measures=RANGES, over=over)
-        at = pr.evaluate(table, **NAMES, measures=AT_PRIORS, priors=nodes.tolist())
+        found = pr.evaluate(table, **NAMES, measure=RANGES, over=over)
+        at = pr.evaluate(table, **NAMES, measure=AT_PRIORS, priors=nodes.tolist())
         for name in AT_PRIORS:
             mean = np.average(at.filter(measure=name)["estimate"], weights=weights)
             estimate = found.filter(measure=f"{name}_range")["estimate"].item()
@@ -118,7 +118,7 @@ def test_the_mean_over_a_range_or_belief_is_an_integral():
 
 def test_losses_at_many_priors_are_as_one_by_one():
     table = predictions(5)
-    asked = {**NAMES, "model": "model", "measures": ["auc", "auprec", *AT_PRIORS, "brier_skill"]}
+    asked = {**NAMES, "model": "model", "measure": ["auc", "auprec", *AT_PRIORS, "brier_skill"]}
     priors = [*np.geomspace(1e-5, 0.99, 45).tolist(), "observed"]
     found = pr.evaluate(table.lazy(), **asked, priors=priors).collect()
     parts = [pr.evaluate(table, **asked, priors=priors[i::2]) for i in (0, 1)]
@@ -144,7 +144,7 @@ def test_losses_at_many_priors_are_as_one_by_one():
 @pytest.mark.parametrize("priors", [[0.1], np.linspace(0.1, 0.9, 30).tolist()], ids=len)
 def test_what_is_no_probability_is_null_with_a_note(scores, losses, word, priors):
     table = pl.DataFrame({"truth": [1, 1, 0], "score": scores})
-    found = pr.evaluate(table, **NAMES, priors=priors, measures=[*AT_PRIORS, "brier_skill"])
+    found = pr.evaluate(table, **NAMES, priors=priors, measure=[*AT_PRIORS, "brier_skill"])
     defined = found.drop_nulls("estimate")
     assert set(defined["measure"]) == losses
     assert defined["note"].null_count() == defined.height
@@ -157,28 +157,13 @@ def test_losses_are_taken_by_name_only():
     assert not {*by_default} & {*AT_PRIORS, *RANGES, "brier_skill"}
 
 
-def test_compare_and_choose_know_which_losses_are_better_low():
-    table = predictions(1)
-    worse = table.with_columns(score=0.5 + (pl.col("score") - 0.5) / 3, model=pl.lit("worse"))
-    both = pl.concat([table.with_columns(model=pl.lit("better")), worse])
-    both = both.with_columns(fold=pl.int_range(pl.len()) % 5)
-    asked = {"by": ["model", "fold"], "measures": ["brier", "brier_skill"], "priors": [0.2, 0.4]}
-    measures = pr.evaluate(both, **NAMES, **asked)
-    for measure in ("brier", "brier_skill"):
-        chosen = pr.choose(measures, measure=measure, test_train_ratio=0.25)
-        assert chosen.models["model"][0] == "better"
-    tested = pr.compare(measures, "brier", prior=0.2, test_train_ratio=0.25)
-    assert tested.pairs.select("model_a", "model_b").row(0) == ("better", "worse")
-    assert tested.pairs["difference"].item() < 0
-
-
 def test_models_of_one_test_set_are_compared():
     random = np.random.default_rng(3)
     truth = random.random(400) < 0.4
     right = 1 / (1 + np.exp(-(random.normal(size=400) + 2 * truth - 1.4)))
     both = {"truth": truth, "case": np.arange(400), "right": right, "wrong": right**2}
     tested = pr.compare(
-        both, "brier", truth="truth", score=["right", "wrong"], case="case", prior=0.4,
+        both, "brier", truth="truth", score=["right", "wrong"], case="case", priors=0.4,
         target="trained",
     ).pairs  # fmt: skip
     share = np.where(truth, 0.4 / truth.sum(), 0.6 / (~truth).sum())

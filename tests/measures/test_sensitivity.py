@@ -139,9 +139,9 @@ def test_the_equal_error_needs_no_range():
     table = pr.datasets.twenty_scores()
     expected = balanced(roc(table), 0.5)[1]
     for asked in (
-        {"measures": "equal_error"},
-        {"measures": "equal_error", "over": (0.05, 0.2)},
-        {"measures": ["equal_error", "iauprec"], "over": pr.beta(2, 18)},
+        {"measure": "equal_error"},
+        {"measure": "equal_error", "over": (0.05, 0.2)},
+        {"measure": ["equal_error", "iauprec"], "over": pr.beta(2, 18)},
     ):
         (estimate,) = pr.evaluate(table, **NAMES, **asked).filter(measure="equal_error")["estimate"]
         assert estimate == pytest.approx(expected, abs=1e-12)

@@ -1,5 +1,4 @@
 import numpy as np
-import polars as pl
 import pytest
 from oracles import mixture_by_linear_programme
 from papers.bounds import auprec_bounds
@@ -7,8 +6,6 @@ from papers.greatest import greatest_auprec
 from scipy import sparse
 from scipy.integrate import quad
 from scipy.optimize import linprog
-
-import polaroc as pr
 
 AREAS = [(0.5, 0.5), (0.7, 0.1), (0.8, 0.9), (0.905, 0.5), (0.943, 0.5), (0.95, 0.01), (0.99, 0.3)]
 
@@ -57,34 +54,6 @@ def test_greatest_is_reached_by_the_curve_that_errs_last(auc, prior):
     assert auprec_bounds(auc, prior)[1] == pytest.approx(auc + late)
 
 
-@pytest.mark.parametrize(("auc", "prior"), AREAS[1::4])
-def test_no_random_curve_is_outside(auc, prior):
-    rng = np.random.default_rng(7)
-    skew = (1 - prior) / prior
-    t = (np.arange(400) + 0.5) / 400
-    least, greatest = auprec_bounds(auc, prior)
-    for _ in range(300):
-        shape = np.sort(rng.beta(rng.uniform(0.1, 3), rng.uniform(0.1, 3), 400))
-        if rng.random() < 0.5:
-            shape = (shape > rng.random()).astype(float) + rng.random() * shape
-        f = np.clip(shape * (1 - auc) / shape.mean(), 0, 1)
-        area = (t / (t + skew * f)).mean()
-        had = auprec_bounds(max(1 - f.mean(), 0.5), prior)
-        assert had[0] - 2e-3 <= area <= had[1] + 2e-3
-    assert least < greatest
-
-
-@pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
-def test_measured_areas_are_within(prior):
-    measures = pr.datasets.satellite_predictions().pipe(
-        pr.evaluate, truth="truth", score="score", priors=prior
-    )
-    areas = [measures.filter(measure=name)["estimate"] for name in ("auc", "auprec")]
-    for auc, auprec in zip(*areas, strict=True):
-        least, greatest = auprec_bounds(auc, prior)
-        assert least < auprec < greatest
-
-
 def test_bounds_hold_for_means_because_they_are_convex_and_concave():
     areas = np.linspace(0.5, 1, 201)
     least, greatest = np.array([auprec_bounds(auc, 0.2) for auc in areas]).T
@@ -111,19 +80,3 @@ def test_greatest_with_a_known_area_is_that_of_a_linear_programme(prior):
 def test_greatest_without_a_known_area_is_the_closed_form():
     bound = greatest_auprec(0.3, auc=0.9, auprec={}, positives=200, negatives=200)
     assert bound == pytest.approx(auprec_bounds(0.9, 0.3)[1], abs=1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("prior", [0.1, 0.01])
-def test_greatest_holds_for_measured_areas(prior):
-    measures = pr.datasets.satellite_predictions().pipe(
-        pr.evaluate, truth="truth", score="score", priors=[0.5, prior]
-    )
-    means = measures.group_by("model", "measure", "prior").agg(pl.col("estimate").mean())
-    for model in "ABC":
-        own = {(m, p): v for _, m, p, v in means.filter(model=model).iter_rows()}
-        bound = greatest_auprec(
-            prior, auc=own["auc", None], auprec={0.5: own["auprec", 0.5]},
-            positives=266, negatives=1021,
-        )  # fmt: skip
-        assert own["auprec", prior] <= bound

@@ -40,12 +40,35 @@ def test_keywords_beside_cases_override_their_roles(name):
     assert not expected.equals(call(cases))
 
 
-@every_call
-def test_numpy_that_raises_for_its_caller_raises_none_of_our_errors(name):
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "probabilities"])
+def test_results_do_not_depend_on_the_names_of_columns(name):
     roles, call = CALLS[name]
-    with np.errstate(all="raise"):
-        found = call(TABLE, **roles)
-    same(found, call(TABLE, **roles))
+    renamed = {"model": "clf", "fold": "cv", "case": "id"}
+    same(call(TABLE.rename(renamed), **renamed | roles), call(TABLE, **roles))
+
+
+def test_cases_of_a_table_in_memory_are_checked_and_those_of_a_plan_when_it_is_collected():
+    table = NAMED.with_columns(score=pl.when(pl.col("case") > 2).then("score"))
+    words = r"6 null scores in \d key\(s\): model='A', fold=1; "
+    with pytest.raises(InvalidPredictions, match=words):
+        pr.cases(table)
+    plan = pr.cases(table.lazy())
+    assert isinstance(plan.rows, pl.LazyFrame)
+    with pytest.raises(InvalidPredictions, match=words):
+        pr.compare(plan, "auc", test_train_ratio=1)
+    assert pr.cases(plan, nulls="drop").collect().rows["score"].null_count() == 6
+
+
+def test_several_folds_that_look_alike_stay_apart():
+    parts = [("1", "1.1"), ("1.1", "1"), ("1.", "1"), ("1", ".1"), ("\\", ".1"), ("\\.", "1"),
+             (None, "1"), ("null", "1"), ("\\null", "1"), ("", "1")]  # fmt: skip
+    repeat, fold = zip(*parts, strict=True)
+    table = pl.DataFrame({"repeat": repeat, "fold": fold, "score": 0.5}, strict=False)
+    table = table.join(pl.DataFrame({"truth": [0, 1]}), how="cross")
+    for frame in (table, table.lazy()):
+        found = pr.evaluate(frame, fold=["repeat", "fold"], measure="auc").lazy().collect()
+        assert found.columns[:2] == ["fold", "measure"]
+        assert found["positives"].to_list() == [1] * len(parts)
 
 
 # --- the same in every function -----------------------------------------------------------------
@@ -140,18 +163,18 @@ def test_rows_that_share_a_case_are_noted_where_there_are_limits(name):
 
 
 def test_roles_have_by_default_the_column_of_exactly_their_name():
-    expected = pr.evaluate(TABLE, truth="y", score="p", model="model", fold="fold", measures="auc")
+    expected = pr.evaluate(TABLE, truth="y", score="p", model="model", fold="fold", measure="auc")
     assert expected.columns[:2] == ["model", "fold"]
     for table in (NAMED, NAMED.lazy(), pr.cases(NAMED)):
-        same(pr.evaluate(table, measures="auc"), expected)
-    pooled = pr.evaluate(NAMED.drop("model", "fold"), measures="auc")
+        same(pr.evaluate(table, measure="auc"), expected)
+    pooled = pr.evaluate(NAMED.drop("model", "fold"), measure="auc")
     none = pr.cases(NAMED, model=None, fold=None)
-    same(none.pipe(pr.evaluate, measures="auc"), pooled)
-    same(pr.cases(none, case=None).pipe(pr.evaluate, measures="auc"), pooled)
-    same(pr.evaluate(pr.cases(NAMED), model=None, fold=None, measures="auc"), pooled)
+    same(none.pipe(pr.evaluate, measure="auc"), pooled)
+    same(pr.cases(none, case=None).pipe(pr.evaluate, measure="auc"), pooled)
+    same(pr.evaluate(pr.cases(NAMED), model=None, fold=None, measure="auc"), pooled)
     # What was none before is none.
-    by_place = pr.evaluate(NAMED.drop("model", "fold"), by="place", measures="auc")
-    same(none.pipe(pr.evaluate, by="place", measures="auc"), by_place)
+    by_place = pr.evaluate(NAMED.drop("model", "fold"), by="place", measure="auc")
+    same(none.pipe(pr.evaluate, by="place", measure="auc"), by_place)
 
 
 @pytest.mark.parametrize("name", ["Model", "models", "model_id", "clf", "cv_fold", "split", "id"])
@@ -170,19 +193,21 @@ def test_truth_and_score_are_not_guessed():
 
 
 def test_cases_may_lack_their_truth_or_their_score_but_not_both():
-    for role, lacking in (("score", "truth"), ("truth", "score")):
-        cases = pr.cases(TABLE, **{role: "p"})
+    for role, column, lacking in (("score", "p", "truth"), ("truth", "y", "score")):
+        cases = pr.cases(TABLE, **{role: column})
         with pytest.raises(InvalidArgument, match=lacking):
             pr.evaluate(cases)
     with pytest.raises(InvalidArgument, match="truth"):
         pr.cases(TABLE, by="place")
+    with pytest.raises(InvalidPredictions, match="unclear truth labels"):
+        pr.cases(TABLE, truth="p")
 
 
 def test_cases_do_not_change():
     scores = ["p"]
     cases = pr.cases(TABLE.drop("model"), truth="y", score=scores)
     scores.append("q")
-    assert pr.evaluate(cases, measures="auc")["model"].unique().to_list() == ["p"]
+    assert pr.evaluate(cases, measure="auc")["model"].unique().to_list() == ["p"]
 
 
 # --- what is printed ----------------------------------------------------------------------------
@@ -190,8 +215,9 @@ def test_cases_do_not_change():
 
 def test_cases_are_printed_with_their_roles_and_counts():
     table = NAMED.with_columns(truth=pl.when(pl.col("case") > 0).then("truth"))
-    words = repr(pr.cases(table, cluster="patient"))
-    assert words.startswith(f"240 rows, {int(table['truth'].sum())} positives, 2 ")
+    words = repr(pr.cases(table, cluster="patient", nulls="drop"))
+    assert words.startswith(f"240 rows, {int(table['truth'].sum())} positives\n")
+    assert re.search("(?m)^nulls +'drop'$", words)
     for role, column, count in (
         ("model", "model", 2), ("fold", "fold", 2), ("case", "case", 120),
         ("cluster", "patient", 40),
@@ -250,7 +276,7 @@ def test_tables_of_all_kinds_long_and_wide_give_the_same_answers(kind):
 
 
 def test_of_a_wide_table_the_model_is_a_key_and_each_row_a_case():
-    found = pr.evaluate(WIDE, **LABELS, score=["A", "B"], by="place", measures="auc")
+    found = pr.evaluate(WIDE, **LABELS, score=["A", "B"], by="place", measure="auc")
     assert {*found.columns[:3]} == {"model", "place", "fold"}
     same(
         pr.compare(WIDE.drop("case"), "auc", **LABELS, score=["A", "B"], fold=None).pairs,
@@ -258,3 +284,10 @@ def test_of_a_wide_table_the_model_is_a_key_and_each_row_a_case():
     )
     with pytest.raises(InvalidArgument, match="model"):
         pr.evaluate(WIDE.with_columns(model=1), **LABELS, score=["A", "B"])
+    cases = pr.cases(WIDE.drop("case"), **LABELS, score=["A", "B"], fold=None)
+    assert {*cases.rows.columns} == {"model", "case", "truth", "score"}
+    assert cases.rows.filter(model="B")["case"].to_list() == [*range(WIDE.height)]
+    # Each of a list of columns is a model, also if there is one.
+    one = pr.evaluate(cases, score=["B"], measure="auc")
+    same(one, pr.evaluate(cases, measure="auc").filter(model="B"))
+    same(pr.evaluate(cases, score="B", measure="auc"), one.drop("model"))

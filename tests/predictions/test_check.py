@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli.app import app
-from polaroc.errors import InvalidPredictions
 
 COUNTS = dict.fromkeys(("rows", "missing", "positives", "negatives"), pl.Int64)
 REPORT = COUNTS | {
@@ -70,10 +69,10 @@ def test_scores_that_are_labels_are_noted(scores, words):
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_of_an_empty_table_the_report_is_empty(lazy):
-    kinds = {"model": pl.String, "truth": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
+    kinds = {"k": pl.String, "truth": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
     table = pl.DataFrame(schema=kinds)
-    for keys in ([], ["model", "weight"]):
-        report = pr.check(table.lazy() if lazy else table, model=None, by=keys)
+    for keys in ([], ["k"]):
+        report = pr.check(table.lazy() if lazy else table, by=keys)
         assert report.is_empty()
         assert report.schema == {key: kinds[key] for key in keys} | REPORT
 
@@ -101,12 +100,6 @@ def test_cases_that_are_there_twice_or_with_two_truths_are_noted(lazy):
     (note,) = pr.check(two_truths, fold=None)["note"]
     for words in ("1 rows without a case", "4 rows repeat a case", "1 cases have two truths"):
         assert words in note
-
-
-def test_the_case_that_cannot_be_ranked_is_named():
-    table = CASES.with_columns(truth=pl.when(pl.col("case") == "c").then(7).otherwise("truth"))
-    with pytest.raises(InvalidPredictions, match=r"fold=2, case='c'"):
-        pr.check(table)
 
 
 # --- uneven test sets ---------------------------------------------------------------------------

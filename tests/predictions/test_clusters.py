@@ -43,12 +43,12 @@ def test_rows_without_a_cluster_are_refused(name, missing):
 
 
 def test_a_cluster_may_have_another_role_and_estimates_do_not_depend_on_it():
-    plain = pr.evaluate(TABLE, truth="truth", score="a", measures="auc", by="part")
-    clustered = pr.evaluate(TABLE, **ONE, measures="auc", by="part", intervals=True)
+    plain = pr.evaluate(TABLE, truth="truth", score="a", measure="auc", by="part")
+    clustered = pr.evaluate(TABLE, **ONE, measure="auc", by="part", intervals=True)
     assert_same_numbers(clustered.select(plain.columns), plain)
     cases = pr.evaluate(
         TABLE.rename({"patient": "case"}), truth="truth", score="a", cluster="case",
-        measures="auc", by="part", intervals=True,
+        measure="auc", by="part", intervals=True,
     )  # fmt: skip
     assert_same_numbers(cases, clustered)
 
@@ -70,7 +70,7 @@ def notes(table):
 
 
 def auc(table, **roles):
-    return notes(pr.evaluate(table, measures="auc", intervals=True, **roles).lazy().collect())
+    return notes(pr.evaluate(table, measure="auc", intervals=True, **roles).lazy().collect())
 
 
 def test_a_plan_and_the_warnings_of_monitor_have_the_note():
@@ -100,7 +100,7 @@ def test_only_rows_of_one_key_share_a_case():
 
 def test_named_clusters_and_estimates_without_limits_have_no_note():
     assert auc(SHARED, cluster="case") == []
-    assert notes(pr.evaluate(SHARED, measures="auc")) == []
+    assert notes(pr.evaluate(SHARED, measure="auc")) == []
     table = pr.datasets.sonar_predictions()
     assert not any("independent" in note for note in auc(table))
 

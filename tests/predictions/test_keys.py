@@ -71,7 +71,7 @@ def test_a_null_key_is_a_key_of_its_own(role, lazy):
     column = "k" if role == "by" else role
     table = TABLE.with_columns(pl.when(K == 1).then(pl.lit("b")).alias(column))
     frame = table.lazy() if lazy else table
-    found = pr.evaluate(frame, **NAMES, **{role: column}, measures="auc").lazy().collect()
+    found = pr.evaluate(frame, **NAMES, **{role: column}, measure="auc").lazy().collect()
     by_key = dict(found.select(column, "estimate").rows())
     assert by_key == {None: 0.75, "b": 0.875}
     report = pr.check(frame, **NAMES, **{role: column})
@@ -112,7 +112,7 @@ def test_truth_score_and_weight_may_be_numbers_of_any_type(kind):
 
 def test_keys_and_rows_come_in_the_order_by_model_fold():
     table = MODELS.with_columns(site=pl.lit("n"), wing=pl.lit("e")).reverse()
-    found = pr.evaluate(table, truth="y", score="p", by=["wing", "site"], measures="auc")
+    found = pr.evaluate(table, truth="y", score="p", by=["wing", "site"], measure="auc")
     assert found.columns[:4] == ["wing", "site", "model", "fold"]
     assert found.select("model", "fold").rows() == [("A", 1), ("A", 2), ("B", 1), ("B", 2)]
 
@@ -122,10 +122,10 @@ def test_several_folds_are_as_many_as_their_combinations():
     several = MODELS.with_columns(repeat=place // 2, fold=place % 2)
     one = MODELS.with_columns(fold=place)
     both = roles | {"fold": ["repeat", "fold"]}
-    found = pr.evaluate(several, **both, measures="auc")
-    expected = pr.evaluate(one, **roles, measures="auc")
+    found = pr.evaluate(several, **both, measure="auc")
+    expected = pr.evaluate(one, **roles, measure="auc")
     assert found["estimate"].to_list() == pytest.approx(expected["estimate"].to_list())
     found = pr.compare(several, "auc", test_train_ratio=1, **both).pairs
     same(found, pr.compare(one, "auc", test_train_ratio=1, **roles).pairs)
-    found = pr.evaluate(several, **roles | {"fold": None}, measures="auc")
-    same(found, pr.evaluate(MODELS.drop("fold"), **roles, measures="auc"))
+    found = pr.evaluate(several, **roles | {"fold": None}, measure="auc")
+    same(found, pr.evaluate(MODELS.drop("fold"), **roles, measure="auc"))

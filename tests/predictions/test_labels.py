@@ -150,7 +150,7 @@ def test_a_text_of_a_missing_label_is_no_negative(text, kind):
     for frame in (table, table.lazy()):
         found = FUNCTIONS["curve"](frame, **named, nulls="drop").lazy().collect()
         assert_frame_equal(found, FUNCTIONS["curve"](YES_NO, **named))
-        measures = pr.evaluate(frame, **named, nulls="drop", measures="auc")
+        measures = pr.evaluate(frame, **named, nulls="drop", measure="auc")
         measures = measures.lazy().collect()
         # 3 + 1 + 1 of 9 pairs of a positive and a negative are in order.
         assert measures["estimate"].item() == pytest.approx(5 / 9)
@@ -173,4 +173,3 @@ def test_a_truth_of_a_type_without_labels_is_refused(value):
         for frame in (table, table.lazy()):
             with pytest.raises(InvalidPredictions, match="truth"):
                 function(frame)
-    assert "2 rows" in repr(pr.cases(table))

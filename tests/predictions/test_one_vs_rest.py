@@ -25,12 +25,12 @@ SICK = pl.DataFrame({
 
 
 def by_class(table, **roles):
-    """What `check` says of each class."""
-    return pr.one_vs_rest(table, **roles).pipe(pr.check)
+    """What `check` says of each class, rows of no class left out."""
+    return pr.one_vs_rest(table, nulls="drop", **roles).pipe(pr.check)
 
 
 def test_measures_of_classes_are_those_of_scikit_learn():
-    cases = pr.cases(DATA, truth="obs").pipe(pr.one_vs_rest, scores=CLASSES)
+    cases = pr.one_vs_rest(DATA, truth="obs", scores=CLASSES)
     found = pr.evaluate(cases, priors="observed", interpolation="step")
     assert found.height == 10 * 4 * 2
     fold = DATA.filter(fold="Fold03")
@@ -54,11 +54,12 @@ def test_classes_have_the_type_of_the_labels(kind, lazy):
 
 
 def test_a_class_without_scores_is_not_taken_for_the_rest():
-    long = pr.one_vs_rest(DATA, truth="obs", scores=CLASSES[:3], fold=None)
+    roles = {"truth": "obs", "scores": CLASSES[:3], "fold": None}
     lacking = (DATA["obs"] == "L").sum()
-    assert pr.check(long)["missing"].to_list() == [lacking] * 3
-    with pytest.raises(InvalidPredictions, match=f"{3 * lacking} null truths"):
-        pr.evaluate(long)
+    assert by_class(DATA, **roles)["missing"].to_list() == [lacking] * 3
+    for table in (DATA, DATA.lazy()):
+        with pytest.raises(InvalidPredictions, match=f"{3 * lacking} null truths"):
+            pr.one_vs_rest(table, **roles).collect()
 
 
 DIGITS = pl.DataFrame(
@@ -118,16 +119,18 @@ def test_labels_that_are_days_need_a_mapping(kind):
 def test_the_table_has_a_row_per_case_and_class(lazy):
     # Of these columns some have names of the result, and one is a pattern to Polars.
     table = SICK.with_columns(score=7, fold=1).rename({"patient": "*"})
-    result = pr.one_vs_rest(table.lazy() if lazy else table, truth="dx", scores=KINDS)
-    assert isinstance(result.table, pl.LazyFrame if lazy else pl.DataFrame)
-    of_ill = result.table.lazy().collect().filter(pl.col("class") == "ill")
+    table = table.lazy() if lazy else table
+    result = pr.one_vs_rest(table, truth="dx", scores=KINDS, nulls="drop")
+    assert isinstance(result.rows, pl.LazyFrame if lazy else pl.DataFrame)
+    of_ill = result.rows.lazy().collect().filter(pl.col("class") == "ill")
     assert of_ill["score"].to_list() == SICK["ill"].to_list()
     assert of_ill["truth"].to_list() == [False, True, False, True, None]
+    assert of_ill["case"].to_list() == [0, 1, 2, 3, 4]
 
 
 def test_rows_are_cases_where_nothing_else_tells_cases_or_models_apart():
     for roles, numbered in (({}, True), ({"case": None}, False), ({"model": "patient"}, False)):
-        result = pr.one_vs_rest(SICK, truth="dx", scores=KINDS, **roles)
+        result = pr.one_vs_rest(SICK, truth="dx", scores=KINDS, nulls="drop", **roles)
         assert ("case" in repr(result)) == numbered
 
 
@@ -141,10 +144,11 @@ PLACES = SICK.drop_nulls().with_columns(
 def test_all_roles_are_those_of_the_cases_given(counted_by, lazy):
     table = PLACES.rename({"weight": "n"}).with_columns(pl.col("n").cast(pl.Int64))
     roles = {"by": "site", "cluster": "patient", counted_by: "n"}
-    cases = pr.cases(table.lazy() if lazy else table, truth="dx", **roles)
-    options = {"measures": "auc", "intervals": True}
-    found = cases.pipe(pr.one_vs_rest, scores=KINDS).pipe(pr.evaluate, **options)
-    found = found.lazy().collect()
+    # The labels of a table in memory are no truth of cases.
+    given = (pr.cases(table.lazy(), truth="dx", **roles),) if lazy else (table,)
+    options = {"measure": "auc", "intervals": True}
+    cases = pr.one_vs_rest(*given, scores=KINDS, **{} if lazy else roles | {"truth": "dx"})
+    found = pr.evaluate(cases, **options).lazy().collect()
     assert found.columns[:4] == ["site", "class", "model", "fold"]
     parts = [
         pr.evaluate(

@@ -62,7 +62,7 @@ def at(frame, **key):
 @sweeps
 @weighted
 def test_evaluate(path, weighting, seeds):
-    options = {"measures": ["auc", "auprec", "brier"], "priors": [PRIOR, 0.5]}
+    options = {"measure": ["auc", "auprec", "brier"], "priors": [PRIOR, 0.5]}
     for table in tables(seeds, weighting):
         site = table.names["site"]
         found = called(pr.evaluate, table, path, table.roles() | {"by": site}, **options)
@@ -81,7 +81,7 @@ def test_evaluate(path, weighting, seeds):
 def test_standard_errors_of_areas(path, clustered, weighting, seeds):
     for table in tables(seeds, weighting):
         roles = table.roles("case", *["cluster"] * clustered)
-        found = called(pr.evaluate, table, path, roles, measures="auc", intervals=True)
+        found = called(pr.evaluate, table, path, roles, measure="auc", intervals=True)
         for model, rows in table.by("model").items():
             unit = "cluster" if clustered else "case" if weighting == "weight" else None
             least = role_tables.standard_error(role_tables.placements(rows), unit)

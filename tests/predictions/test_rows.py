@@ -102,6 +102,7 @@ def test_missing_values_are_dropped_if_asked_and_noted(table, rows, words, lazy)
     found = pr.evaluate(frame, **ROLES, nulls="drop").lazy().collect()
     notes = found.filter(k="b")["note"]
     assert all("dropped" in note and words in note for note in notes)
+    assert not found.filter(k="a")["note"].str.contains("dropped").any()
     kept = pr.evaluate(SOUND.filter(~pl.int_range(8).is_in(rows)), **ROLES)
     assert_same_numbers(found.drop("note"), kept.drop("note"))
 
@@ -196,7 +197,7 @@ def test_a_count_is_a_whole_number(last, words):
         with pytest.raises(InvalidPredictions, match=words):
             pr.evaluate(frame, **NAMES, count="n").lazy().collect()
     if last is None:
-        found = pr.evaluate(table, **NAMES, count="n", nulls="drop", measures="auc")
+        found = pr.evaluate(table, **NAMES, count="n", nulls="drop", measure="auc")
         assert found.select("positives", "negatives").row(0) == (4, 3)
         # A row without a count is one row.
         assert pr.check(table, **NAMES, count="n").select("rows", "missing").row(0) == (8, 1)

@@ -13,7 +13,7 @@ SMALL = {"positives": 40, "negatives": 160}
 
 def areas(tables, **more):
     """The AUC by table and model."""
-    return pr.evaluate(tables, by="table", measures="auc", **more)
+    return pr.evaluate(tables, by="table", measure="auc", **more)
 
 
 def pilot(**more):
@@ -110,7 +110,7 @@ def test_a_table_depends_on_its_number_and_the_seed_only():
 
 def test_tables_of_a_pilot_have_its_areas_and_correlations():
     tables = pr.simulate(SATELLITE, **SMALL, tables=200)
-    asked = pr.evaluate(SATELLITE, measures="auc").sort("model")
+    asked = pr.evaluate(SATELLITE, measure="auc").sort("model")
     found = areas(tables).group_by("model").agg(pl.col("estimate").mean()).sort("model")
     assert found["model"].to_list() == asked["model"].to_list()
     assert found["estimate"].to_list() == pytest.approx(asked["estimate"].to_list(), abs=0.005)
@@ -125,7 +125,7 @@ def test_tables_of_a_pilot_have_its_areas_and_correlations():
 def test_areas_vary_as_those_of_samples_do():
     # Of tables of the size of the pilot, as the standard error of the pilot says.
     one = SATELLITE.filter(model="A").sample(400, seed=1)
-    own = pr.evaluate(one, measures="auc", intervals=True)
+    own = pr.evaluate(one, measure="auc", intervals=True)
     positives, negatives = own.select("positives", "negatives").row(0)
     tables = pr.simulate(one, positives=positives, negatives=negatives, tables=300)
     assert areas(tables)["estimate"].std() == pytest.approx(own["std_error"].item(), rel=0.25)

@@ -101,13 +101,13 @@ def test_uniform_gives_the_mean_precision(lo, hi):
 @pytest.mark.parametrize(("lo", "hi"), [*RANGES, (1e-300, 0.5)])
 def test_uniform_in_the_skew_gives_the_mean_precision(lo, hi):
     most, least = (1 - lo) / lo, (1 - hi) / hi
-    belief = pr.uniform(lo, hi, measure="skew")
+    belief = pr.uniform(lo, hi, scale="skew")
     means = {ratio: (log1p(ratio * most) - log1p(ratio * least)) / ratio / (most - least)
              for ratio in (*RATIOS, 1)}  # fmt: skip
     assert mean_prior(belief) == pytest.approx(means.pop(1), rel=1e-9)
     for ratio, mean in means.items():
         assert mean_precision(belief, ratio) == pytest.approx(mean, abs=1e-11)
-        assert mean_precision((lo, hi), ratio, measure="skew") == pytest.approx(mean, abs=1e-11)
+        assert mean_precision((lo, hi), ratio, scale="skew") == pytest.approx(mean, abs=1e-11)
 
 
 @pytest.mark.parametrize(("a", "b"), [(2, 18), (1, 1), (3, 40), (1.5, 1.5), (0.5, 0.5), (30, 10)])
@@ -145,7 +145,7 @@ def test_a_range_with_extreme_ends(over):
     ("belief", "name"),
     [
         (pr.uniform(0.05, 0.2), "uniform(0.05, 0.2)"),
-        (pr.uniform(0.05, 0.2, "skew"), "uniform(0.05, 0.2, measure=skew)"),
+        (pr.uniform(0.05, 0.2, "skew"), "uniform(0.05, 0.2, scale=skew)"),
         (pr.beta(2, 18), "beta(2, 18)"),
     ],
 )

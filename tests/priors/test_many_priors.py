@@ -41,7 +41,7 @@ def test_areas_are_those_of_rational_arithmetic(way, grid):
 @pytest.mark.parametrize("grid", GRIDS)
 def test_a_constant_score_has_the_prior_as_area_and_a_perfect_one_has_one(grid):
     table = pl.DataFrame({"k": list("ccpp"), "truth": [1, 0, 1, 0], "score": [1, 1, 2, 1]})
-    found = pr.evaluate(table, **NAMES, by="k", priors=GRIDS[grid], measures="auprec")
+    found = pr.evaluate(table, **NAMES, by="k", priors=GRIDS[grid], measure="auprec")
     of = found.partition_by("k", as_dict=True)
     assert of["c",]["estimate"].to_list() == pytest.approx(GRIDS[grid], abs=1e-12)
     assert of["p",]["estimate"].to_list() == [1.0] * len(GRIDS[grid])
@@ -58,7 +58,7 @@ def test_rows_and_notes_of_many_priors_are_those_of_a_few(kind):
     priors = [*NARROW[:40], "observed", *NARROW[40:60]]
     found = pr.evaluate(kind(rows), **asked, priors=priors, over=(0.05, 0.2)).lazy().collect()
     few = [
-        pr.evaluate(rows, **asked, priors=priors[i : i + 7], measures="auprec")
+        pr.evaluate(rows, **asked, priors=priors[i : i + 7], measure="auprec")
         for i in range(0, len(priors), 7)
     ]
     assert_frame_equal(
@@ -72,7 +72,7 @@ def test_rows_and_notes_of_many_priors_are_those_of_a_few(kind):
 
 
 def test_intervals_at_many_priors_are_those_at_a_few():
-    asked = {**NAMES, "intervals": True, "measures": "auprec"}
+    asked = {**NAMES, "intervals": True, "measure": "auprec"}
     found = pr.evaluate(TABLE, priors=[*WIDE[::12], "observed"], **asked)
     some = [0, 13, 29]
     expected = pr.evaluate(TABLE, priors=[WIDE[12 * i] for i in some], **asked)
@@ -85,7 +85,7 @@ def test_a_mean_over_a_range_does_not_depend_on_the_priors_beside_it(belief, pri
     table = TABLE.with_columns(weight=pl.when("truth").then(1.0).otherwise(1e-3))
     asked = {**NAMES, "weight": "weight", "over": belief}
     for interpolation in ("exact", "linear"):
-        alone = pr.evaluate(table, **asked, measures="iauprec", interpolation=interpolation)
+        alone = pr.evaluate(table, **asked, measure="iauprec", interpolation=interpolation)
         beside = pr.evaluate(table, **asked, priors=priors, interpolation=interpolation)
         found = beside.filter(measure="iauprec")["estimate"].item()
         assert found == pytest.approx(alone["estimate"].item(), abs=3e-12)

@@ -47,14 +47,11 @@ def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
     assert low <= (found["p_value"] < 0.05).mean() <= high
 
 
-@pytest.mark.parametrize(("slope", "score_prior"), [(0.5, "observed"), (2.0, "observed")])
-def test_other_scores_are_found_out(slope, score_prior):
+@pytest.mark.parametrize("slope", [0.5, 2.0])
+def test_other_scores_are_found_out(slope):
     table = predictions(2, 2000, slope)
     found = pr.calibration(table, **NAMES).table.row(0, named=True)
     assert found["p_value"] < 1e-6
-    logit = np.log(table["score"] / (1 - table["score"])).to_numpy()[:, None]
-    fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(logit, table["truth"])
-    assert found["slope"] == pytest.approx(fitted.coef_.item(), rel=1e-3)
     assert found["mean_score"] == pytest.approx(table["score"].mean())
     assert found["prior"] == pytest.approx(table["truth"].mean())
 
@@ -96,14 +93,8 @@ def test_scores_without_a_test(score, truth, p_value, note, lazy):
     assert note in found["note"].item()
 
 
-def test_keys_counts_and_few_cases():
-    table = predictions(4, 60, sets=3).with_columns(n=pl.int_range(pl.len()) % 3)
-    repeated = table.select(pl.exclude("n").repeat_by("n").explode())
-    counted = pr.calibration(table, **NAMES, by="set", count="n").table
-    plain = pr.calibration(repeated, **NAMES, by="set").table
-    assert counted["set"].to_list() == [0, 1, 2]
-    assert counted["p_value"].to_list() == pytest.approx(plain["p_value"].to_list())
-    few = pr.calibration(table[:40], **NAMES, score_prior=0.3).table
+def test_few_cases_are_said():
+    few = pr.calibration(predictions(4, 40), **NAMES, score_prior=0.3).table
     assert "fewer than" in few["note"].item()
 
 
@@ -118,25 +109,6 @@ def test_limits_of_calibration_hold_as_often_as_stated(places):
             if share is not None:
                 # A few samples may have no limits.
                 assert round(share * count) >= stats.binom.ppf(1e-3, count, 0.93)
-
-
-def test_rows_of_a_cluster_are_not_independent():
-    table = predictions(5, 300).with_columns(patient=pl.int_range(pl.len()))
-    copies, twice = pl.concat([table] * 4), pl.concat([table] * 2)
-    alone, clustered, single = (
-        pr.calibration(one, **NAMES, **roles).table.row(0, named=True)
-        for one, roles in (
-            (copies, {}), (copies, {"cluster": "patient"}), (twice, {"cluster": "patient"}),
-        )
-    )  # fmt: skip
-    for name in OF_CALIBRATION:
-        ends = [f"{name}_lower", f"{name}_upper"]
-        # The small-sample factor counts rows, too.
-        expected = pytest.approx([single[end] for end in ends], rel=2e-3, abs=2e-3)
-        assert [clustered[end] for end in ends] == expected
-        assert alone[ends[1]] - alone[ends[0]] < 0.6 * (clustered[ends[1]] - clustered[ends[0]])
-    assert clustered["p_value"] is None
-    assert "no test" in clustered["note"]
 
 
 def test_few_large_clusters_are_few_degrees_of_freedom_of_a_line():
@@ -322,6 +294,8 @@ def test_limits_have_cluster_robust_standard_errors(roles):
     if not roles:
         assert reach[0] == pytest.approx(stats.t.ppf(0.975, truth.sum() - 1), rel=1e-6)
     assert 1.96 < reach[0] < 3
+    assert (found["p_value"] is None) == bool(roles)
+    assert ("no test" in (found["note"] or "")) == bool(roles)
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(1, 30), (1, -30), (0.01, 8), (30, 0), (30, -20)])

@@ -49,14 +49,22 @@ REQUESTS = {
     "one_model": lambda: (ONE_SET.filter(model="A"), {}),
     "folds": lambda: (SATELLITE.filter(pl.col("fold") <= 4), {"test_train_ratio": 0.25}),
     "costs": lambda: (TEST, {"tuning": TUNING, "cost_fn": 10}),
-    "promise": lambda: (TEST, {"tuning": TUNING, "precision": 0.4, "confidence": 0.9}),
+    "promise": lambda: (
+        TEST,
+        {"tuning": TUNING, "constraints": {"precision": 0.4}, "confidence": 0.9},
+    ),
     "clusters": lambda: (
         patients(),
-        {"score": ["new", "old"], "cluster": "patient", "weight": "weight", "capacity": 100},
+        {
+            "score": ["new", "old"],
+            "cluster": "patient",
+            "weight": "weight",
+            "constraints": {"posfrac": 0.1},
+        },
     ),
     "probabilities": lambda: (
         probabilities(),
-        {"score": ["first", "second"], "fold": "fold", "over": 0.1, "recall": 0.8},
+        {"score": ["first", "second"], "fold": "fold", "over": 0.1, "constraints": {"recall": 0.8}},
     ),
 }
 BLOCKS = {"h1", "h2", "h3", "p", "li", "caption", "tr", "figcaption", "script"}

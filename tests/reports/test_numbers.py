@@ -55,7 +55,7 @@ REQUESTS = {
     "cost, folds": (FOLDS, {"cost_fn": 10, "test_train_ratio": 0.25}, ...),
     "precision": pytest.param(
         steep_and_broad(2),
-        {"tuning": steep_and_broad(1), "precision": 0.5},
+        {"tuning": steep_and_broad(1), "constraints": {"precision": 0.5}},
         {"tuning": steep_and_broad(1), "constraints": {"precision": 0.5}, "confidence": 0.95},
         marks=[
             pytest.mark.slow,
@@ -107,7 +107,7 @@ def words(text: str) -> str:
 
 
 def test_json_says_what_the_page_says(tmp_path):
-    asked = {"test_train_ratio": 0.25, "recall": 0.8}
+    asked = {"test_train_ratio": 0.25, "constraints": {"recall": 0.8}}
     said = content(FOLDS, tmp_path, **asked)
     path = pr.report(FOLDS, **ASKED, over=OVER, **asked, path=tmp_path / "page.html")
     page = words(path.read_text(encoding="utf-8"))
@@ -121,7 +121,7 @@ def test_json_says_what_the_page_says(tmp_path):
 
 def test_the_ranking_is_that_of_evaluate_and_the_audit_that_of_check(tmp_path):
     said = content(FOLDS, tmp_path, test_train_ratio=0.25)
-    areas = pr.evaluate(FOLDS, **ASKED, over=OVER, measures="iauprec")
+    areas = pr.evaluate(FOLDS, **ASKED, over=OVER, measure="iauprec")
     means = areas.group_by("model").agg(pl.col("estimate").mean()).sort("estimate")[::-1]
     ranked, audit = columns_of(said, "ranking"), columns_of(said, "audit")
     assert ranked["model"] == means["model"].to_list()
@@ -144,6 +144,11 @@ def points(table: pl.DataFrame) -> tuple[np.ndarray, ...]:
     return tried, recall, alarms
 
 
+def asked(need: str, value: float) -> dict:
+    """A cost, or the limit of a rate, as `report` takes it."""
+    return {need: value} if need == "cost_fn" else {"constraints": {need: value}}
+
+
 def best_of_all(table: pl.DataFrame, need: str, value: float) -> float | None:
     tried, recall, alarms = points(table)
     if need == "cost_fn":
@@ -155,7 +160,7 @@ def best_of_all(table: pl.DataFrame, need: str, value: float) -> float | None:
         meets &= {
             "recall": recall >= value - 1e-9,
             "precision": prior * recall >= value * share - 1e-9,
-            "capacity": share <= value / 1000 + 1e-9,
+            "posfrac": share <= value + 1e-9,
         }[need]
     if not meets.any():
         return None
@@ -170,7 +175,7 @@ def best_of_all(table: pl.DataFrame, need: str, value: float) -> float | None:
     [
         ("recall", [0.5, 0.95]),
         ("precision", [0.2, 0.5, 0.95]),
-        ("capacity", [20, 300]),
+        ("posfrac", [0.02, 0.3]),
         ("cost_fn", [1, 20]),
     ],
 )
@@ -178,7 +183,7 @@ def test_a_threshold_is_the_best_of_all_that_meet_the_goal(tmp_path, need, value
     for seed in range(2):
         table = models(1, folds=1, cases=300, seed=seed).with_columns(pl.col("score").round(1))
         for value in values:
-            said = content(table, tmp_path, **{need: value})
+            said = content(table, tmp_path, **asked(need, value))
             wanted = best_of_all(table, need, value)
             if wanted is None:
                 assert said["threshold"] is None
@@ -226,7 +231,7 @@ def test_all_numbers_of_a_capacity_are_of_the_same_threshold_and_cases(tmp_path,
     table = models(1, folds=1, cases=450, seed=3).with_columns(
         patient=pl.col("id") // 2, n=1 + pl.col("id") % 3
     )
-    said = content(table, tmp_path, capacity=51, **role)
+    said = content(table, tmp_path, constraints={"posfrac": 0.051}, **role)
     shown, rows, of_rate = columns_of(said), table, {}
     if "count" in role:
         rows = table.select(pl.exclude("n").repeat_by("n").explode())
@@ -253,13 +258,13 @@ def test_all_numbers_of_a_capacity_are_of_the_same_threshold_and_cases(tmp_path,
 
 
 @pytest.mark.parametrize(
-    ("need", "goal", "folds"), [("recall", 0.9, 3), ("precision", 0.5, 1), ("capacity", 40, 3)]
+    ("need", "goal", "folds"), [("recall", 0.9, 3), ("precision", 0.5, 1), ("posfrac", 0.04, 3)]
 )
 def test_a_goal_that_is_missed_is_said(tmp_path, need, goal, folds):
     seen = set()
     for seed in range(5):
         table = models(1, folds=folds, cases=300, seed=seed)
-        said = content(table, tmp_path, over=(0.001, 0.01), **{need: goal})
+        said = content(table, tmp_path, over=(0.001, 0.01), **asked(need, goal))
         shown, (*_, at_most) = columns_of(said), said["cases"] or [None]
         if at_most is None:
             continue
@@ -268,7 +273,7 @@ def test_a_goal_that_is_missed_is_said(tmp_path, need, goal, folds):
         is_missed = {
             "recall": numbers(shown["alarms of 100 positives"][0])[0] < 100 * goal,
             "precision": right is not None and numbers(right)[0] < 100 * goal,
-            "capacity": round(alarms) > goal,
+            "posfrac": round(alarms) > 1000 * goal,
         }[need]
         assert ("is missed" in " ".join(said["answer"])) == is_missed, seed
         seen.add(is_missed)
@@ -277,7 +282,9 @@ def test_a_goal_that_is_missed_is_said(tmp_path, need, goal, folds):
 
 @pytest.mark.parametrize("prior", [0.3, 0.002, 0.00004])
 def test_a_case_is_found_of_so_many_that_one_can_be(tmp_path, prior):
-    first, *others = content(ONE, tmp_path, over=(prior, 1.5 * prior), recall=0.2)["cases"]
+    first, *others = content(ONE, tmp_path, over=(prior, 1.5 * prior), constraints={"recall": 0.2})[
+        "cases"
+    ]
     assert first["found"] >= 1
     # And of no more cases than are needed for it.
     assert first["cases"] == 1_000 or first["found"] < 100
@@ -293,13 +300,13 @@ def test_a_belief_is_shown_at_its_ends_and_mean(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("need", [{"recall": 0.9}, {"capacity": 100}, {"precision": 0.3}], ids=str)
+@pytest.mark.parametrize("need", [{"recall": 0.9}, {"posfrac": 0.1}, {"precision": 0.3}], ids=str)
 def test_limits_of_a_printed_threshold_cover_its_true_rates(tmp_path, need):
     rng, shift, replicates, held = np.random.default_rng(2), 1.8, 100, []
     truth = np.arange(250) < 50
     for _ in range(replicates):
         table = pl.DataFrame({"truth": truth, "score": rng.normal(size=250) + shift * truth})
-        said = content(table, tmp_path, over=(0.02, 0.1), **need)
+        said = content(table, tmp_path, over=(0.02, 0.1), constraints=need)
         if (at := said["threshold"]) is None:
             continue
         for name, true in (("positives", norm.sf(at - shift)), ("negatives", norm.sf(at))):

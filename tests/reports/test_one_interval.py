@@ -100,7 +100,7 @@ def test_fitted_models_on_one_test_set(tmp_path):
     def measure(row) -> tuple:
         return row["measure"], row["model"]
 
-    asked = {"over": OVER, "priors": 0.1, "measures": ["auc", "auprec", "iauprec"]}
+    asked = {"over": OVER, "priors": 0.1, "measure": ["auc", "auprec", "iauprec"]}
     sure = pr.evaluate(ONE, **NAMES, **asked, **at, intervals=True)
     found.of_table("evaluate", sure, measure)
     compared = pr.compare(ONE, "iauprec", **NAMES, **at, over=OVER)
@@ -116,13 +116,14 @@ def test_fitted_models_on_one_test_set(tmp_path):
 
 def test_models_fitted_anew_for_each_fold(tmp_path):
     found, level = Intervals(), 0.8
-    cases = pr.cases(FOLDS, **NAMES, fold="fold", test_train_ratio=RATIO)
-    compared = pr.compare(cases, level=level, over=OVER)
-    choice = pr.choose(cases, over=OVER, level=level)
+    cases = pr.cases(FOLDS, **NAMES, fold="fold")
+    asked = {"over": OVER, "level": level, "test_train_ratio": RATIO}
+    compared = pr.compare(cases, **asked)
+    choice = pr.choose(cases, **asked)
     for place, pairs in (("compare", compared.pairs), ("choose", choice.comparison.pairs)):
         found.of_table(place, pairs, pair)
     found.of_table("choose", choice.models, lambda row: ("iauprec", row["model"]))
-    result = pr.gate(cases, champion="A", challenger="C", over=OVER, level=level)
+    result = pr.gate(cases, champion="A", challenger="C", **asked)
     # Of two models there is one pair, and the test that decides is its own, but for what few
     # negatives in a fold may do.
     own = compared.pairs.filter(model_a="A", model_b="C").row(0, named=True)
@@ -131,12 +132,12 @@ def test_models_fitted_anew_for_each_fold(tmp_path):
     assert wider[1] == pytest.approx(wider[0], abs=1e-9)
     file = tmp_path / "folds.parquet"
     FOLDS.write_parquet(file)
-    asked = ["--truth", "truth", "--score", "score", "--over", *map(str, OVER),
+    words = ["--truth", "truth", "--score", "score", "--over", *map(str, OVER),
              "--test-train-ratio", str(RATIO), "--level", str(level)]  # fmt: skip
-    told = polaroc("compare", file, *asked, "--json")
+    told = polaroc("compare", file, *words, "--json")
     assert told.exit_code == 0, told.output
     found.of_table("command", pl.DataFrame(json.loads(told.stdout)["pairs"]), pair)
-    page = Page(pr.report(cases, over=OVER, level=level, path=tmp_path / "folds.html"))
+    page = Page(pr.report(cases, **asked, path=tmp_path / "folds.html"))
     add_ranking(found, page, level, "iauprec", None)
     add_pairs_of_page(found, page, level)
     found.check()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from pages import ASKED, HOSTILE, HOSTILE_KEY, OVER, Page, hostile_report, models
+from pages import ASKED, HOSTILE, OVER, Page, hostile_report, models
 
 import polaroc as pr
 
@@ -113,7 +113,7 @@ def strings(part):
 def test_names_are_text_and_in_charts_data(hostile_page):
     ranked = hostile_page.table("The models")
     assert set(ranked[ranked.columns[0]]) == set(HOSTILE)
-    assert ranked.columns[0] == HOSTILE_KEY
+    assert ranked.columns[0] == "model"
     assert set(hostile_page.table("What the predictions hold").to_series(0)) == set(HOSTILE)
     assert hostile_page.all("title")[0].text.startswith("</title>")
     assert not {str(element.tag) for element in hostile_page.root.iter()} & {"b", "img"}

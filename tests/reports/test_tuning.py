@@ -34,12 +34,12 @@ def same_cases(one: float, other: float) -> bool:
     ("need", "rule", "promise"),
     [
         (
-            {"precision": 0.4},
+            {"constraints": {"precision": 0.4}},
             {"rule": "precision", "target": 0.4, "over": OVER, "confidence": 0.95},
             "With 95 % confidence at least 4 of 10 alarms are right",
         ),
         (
-            {"recall": 0.8, "confidence": 0.9},
+            {"constraints": {"recall": 0.8}, "confidence": 0.9},
             {"rule": "recall", "target": 0.8, "priors": 0.1, "confidence": 0.9},
             "With 90 % confidence at least 8 of 10 positives are found.",
         ),
@@ -65,7 +65,7 @@ def test_the_threshold_and_its_promise_are_those_of_operating_points(tmp_path, n
 
 
 def test_what_cannot_be_promised_is_said(tmp_path):
-    said = reported(tmp_path, precision=0.95)
+    said = reported(tmp_path, constraints={"precision": 0.95})
     assert said["threshold"] is None
     assert "No threshold can be promised to be right in at least 95 % of alarms" in text_of(said)
     assert "more negatives would do" in text_of(said)
@@ -78,7 +78,7 @@ def test_copies_of_a_patient_do_not_strengthen_a_promise(tmp_path):
         )
         for table in (TEST, TUNING)
     )
-    asked = {"recall": 0.8, "confidence": 0.9}
+    asked = {"constraints": {"recall": 0.8}, "confidence": 0.9}
     of_patients = reported(tmp_path, test, tuning=tuning, cluster="patient", **asked)
     assert of_patients["threshold"] == reported(tmp_path, **asked)["threshold"]
 
@@ -161,7 +161,7 @@ def test_tuning_cases_among_the_others_are_refused_whatever_their_scores(tmp_pat
         tables += [[table.with_columns(score=(pl.col("score") > 0) * 1.0) for table in tables[0]]]
     for table, tuning in tables:
         with pytest.raises(PolarocError, match="all cases of tuning are among the predictions"):
-            reported(tmp_path, table, tuning=tuning, case=case, recall=0.8)
+            reported(tmp_path, table, tuning=tuning, case=case, constraints={"recall": 0.8})
     assert list(tmp_path.iterdir()) == []
 
 

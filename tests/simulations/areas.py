@@ -62,7 +62,7 @@ def covered(
         )
         found = pr.evaluate(
             table, truth="truth", score="score", count="count", by="replication", over=OVER,
-            measures=list(measures), intervals=True,
+            measure=list(measures), intervals=True,
             **({"priors": PRIORS} if "auprec" in measures else {}),
         ).drop_nulls("lower")  # fmt: skip
         true = true_values(auc, rounded, measures)
@@ -150,7 +150,7 @@ def outcomes(equal: pl.DataFrame, worse: pl.DataFrame, **roles: str) -> Iterator
     )  # fmt: skip
     yield "gate passes", gate.verdict == "pass"
     found = pr.evaluate(
-        equal.filter(model="champion"), **roles, measures=["auc", "iauprec"], over=OVER,
+        equal.filter(model="champion"), **roles, measure=["auc", "iauprec"], over=OVER,
         intervals=True, level=LEVEL,
     )  # fmt: skip
     for name, low, high in found.select("measure", "lower", "upper").drop_nulls().iter_rows():

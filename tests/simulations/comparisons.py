@@ -186,7 +186,7 @@ def of_anova(replicates: int, seed: int, equal: str) -> list[dict[str, object]]:
                 ))  # fmt: skip
         measures = pr.evaluate(
             pl.concat(parts), truth="truth", score="score", priors=sorted({*FEW, *MANY}), over=OVER,
-            measures=["auprec", "iauprec"],
+            measure=["auprec", "iauprec"],
         )  # fmt: skip
         for name, analysis in ANALYSES.items():
             below[name] += analysis(measures) < min(LEVELS)

@@ -17,9 +17,6 @@ cases
     One test set.
 folds
     The same cases, scores continuous, in ten folds or ten times ten.
-clusters
-    Patients of ten cases each, which share half the variance of their scores; the challenger
-    misses whole patients.
 """
 
 from itertools import product
@@ -177,32 +174,6 @@ def of_folds(
     return largest(rng, replicates, cases, aucs, shape, (False,), repeats)
 
 
-def of_clusters(replicates: int, seed: int, patients: str, shape: str) -> dict[str, object]:
-    """The largest share of passes on the AUC of patients with ten cases each."""
-    sizes, auc = [int(one) for one in patients.split(" + ")], 0.97
-    rng = np.random.default_rng([seed, *sizes, SHAPES.index(shape)])
-    own, mean = positives_of(shape, auc), binormal.shift(auc)
-    margin = auc - own.area("auc")
-    patient = np.repeat(np.arange(sum(sizes)), 10)
-    truth, rates = patient < sizes[0], []
-    for correlation in CORRELATIONS:
-        passed = 0
-        for _ in range(replicates):
-            is_missed = (rng.random(sum(sizes)) < own.share)[patient]
-            noise = [0.5**0.5 * (rng.normal(size=sum(sizes))[patient] + rng.normal(size=truth.size))
-                     for _ in range(3)]  # fmt: skip
-            means = {"champion": mean, "challenger": np.where(is_missed, own.place, own.mean)}
-            table = pl.concat(
-                pl.DataFrame({"model": name, "id": np.arange(truth.size), "patient": patient,
-                              "truth": truth, "score": one * truth + correlation**0.5 * noise[0]
-                              + (1 - correlation) ** 0.5 * apart})
-                for (name, one), apart in zip(means.items(), noise[1:], strict=True)
-            )  # fmt: skip
-            passed += verdicts(table, {"auc": margin}, cluster="patient")["auc"] == "pass"
-        rates.append(passed / replicates)
-    return {"samples": replicates, "passes": max(rates)}
-
-
 SIZES = ("20 + 80", "40 + 200", "70 + 300", "100 + 400", "150 + 600", "200 + 2,000")
 DESIGNS = {
     "cases": Design(
@@ -213,9 +184,5 @@ DESIGNS = {
         [{"cases": cases, "repeats": repeats, "shape": shape} for cases, repeats, shape in product(
             ("40 + 160", "100 + 400"), (1, 10), (*SHAPES, "equal"))],
         of_folds, 300, 2,
-    ),
-    "clusters": Design(
-        [{"patients": "40 + 160", "shape": one} for one in SHAPES if " 1 %" not in one],
-        of_clusters, 60, 2,
     ),
 }  # fmt: skip

@@ -37,13 +37,7 @@ from scipy.stats import norm
 
 import polaroc as pr
 from polaroc.base.statistics import binomial_band
-from polaroc.deployment.alarms import (
-    BETTER_THRESHOLD,
-    LEFT_RANGE,
-    OTHER_SHIFT,
-    Assessment,
-    Terms,
-)
+from polaroc.deployment.alarms import BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT, Assessment, Terms
 from polaroc.deployment.label_samples import Sample, why_not_random
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import WINDOWS, Looks, Reference, Threshold
@@ -431,7 +425,7 @@ def carried_once(
         )
         for name, values in true.items()
     ]  # fmt: skip
-    areas = pr.evaluate(test, **names, priors=estimates, intervals=True, measures="auprec").select(
+    areas = pr.evaluate(test, **names, priors=estimates, intervals=True, measure="auprec").select(
         pl.lit("AUPREC").alias("of"), pl.lit(true_auprec(prior)).alias("true"), "lower", "upper"
     )
     return [*limits, areas]

@@ -76,7 +76,7 @@ def of_losses(replicates: int, seed: int, auc: float, slope: float) -> list[dict
         )  # fmt: skip
         found = pr.evaluate(
             table, truth="truth", score="score", by="sample", priors=list(PRIORS),
-            measures=["brier", "log_loss"], intervals=True,
+            measure=["brier", "log_loss"], intervals=True,
         ).drop_nulls("lower")  # fmt: skip
         for (measure, prior), part in found.group_by("measure", "prior", maintain_order=True):
             true = true_loss(str(measure), float(prior), separation, own, slope)
@@ -221,7 +221,7 @@ def of_differences(
             x = 0.5**0.5 * (shared + rng.normal(size=cases)) + separation * truth
             table[name] = expit(log_odds(x, separation, 0.2, slope) + by)
         asked = {"truth": "truth", "score": [*"AB"], "case": "case", "measure": measure,
-                 "prior": prior}  # fmt: skip
+                 "priors": prior}  # fmt: skip
         one = pr.compare(table, **asked).pairs.row(0, named=True)
         gate = pr.gate(table, **asked, champion="B", challenger="A", margin=0.1)
         ends = (one["lower"], one["upper"]), (gate.lower, gate.upper)

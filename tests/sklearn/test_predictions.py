@@ -39,13 +39,7 @@ NAIVE = {"naive": GaussianNB()}
 
 def splits_of(table):
     """The test set of each fold, and whether the folds of each repeat share no case."""
-    folds = (
-        table.group_by(
-            "fold",
-        )
-        .agg(pl.col("case").sort())
-        .sort("fold")
-    )
+    folds = table.group_by("fold").agg(pl.col("case").sort()).sort("fold")
     assert (table.group_by("model", "repeat").agg(pl.col("case").is_unique().all())["case"]).all()
     return folds
 
@@ -194,7 +188,7 @@ def test_groups_are_in_the_table_and_clusters_of_cases(kind):
     assert table["group"].cast(pl.String).to_list() == expected
     cases = pr.cases(table, truth="truth", score="score", cluster="group")
     assert (cases.model, cases.fold, cases.case) == ("model", ("fold",), "case")
-    assert pr.evaluate(cases, measures="auc", intervals=True).height == 3
+    assert pr.evaluate(cases, measure="auc", intervals=True).height == 3
     results = cross_validate(
         GaussianNB(), X, Y, cv=GroupKFold(3), groups=groups, return_estimator=True,
         return_indices=True,

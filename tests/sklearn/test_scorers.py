@@ -56,7 +56,8 @@ def test_either_class_may_be_named_as_positive():
     assert scorer("auc", pos_label="bad")(machine, X, WORDS) == pytest.approx(expected)
 
 
-HIGHER, LOWER = ("auc", "auprec", "iauprec"), ("brier", "log_loss", "accsens", "sens")
+HIGHER = ("auc", "auprec", "iauprec", "brier_skill")
+LOWER = ("brier", "log_loss", "accsens", "sens")
 
 
 @pytest.mark.parametrize("measure", [*HIGHER, *LOWER])
@@ -66,7 +67,7 @@ def test_less_of_a_loss_is_better(measure):
     scores = model.predict_proba(X)[:, 1]
     table = {"truth": Y, "score": scores}
     value = pr.evaluate(
-        table, truth="truth", score="score", measures=measure, priors="observed", **over
+        table, truth="truth", score="score", measure=measure, priors="observed", **over
     )
     sign = 1 if measure in HIGHER else -1
     assert scorer(measure, **over)(model, X, Y) == pytest.approx(sign * value["estimate"].item())

@@ -37,7 +37,7 @@ CALLS = {
     "evaluate": (
         ROLES,
         lambda *cases, **roles: pr.evaluate(
-            *cases, **roles, measures=["auc", "brier"], priors=[0.1], intervals=True
+            *cases, **roles, measure=["auc", "brier"], priors=[0.1], intervals=True
         ),
     ),
     "calibration": (ONCE, lambda *cases, **roles: pr.calibration(*cases, **roles).table),
@@ -88,7 +88,7 @@ CALLS = {
         {"truth": "y", "by": "place", "weight": "weight"},
         lambda *cases, **roles: pr.one_vs_rest(
             *cases, scores={False: "q", True: "p"}, **roles
-        ).pipe(pr.evaluate, measures="auc"),
+        ).pipe(pr.evaluate, measure="auc"),
     ),
 }  # fmt: skip
 

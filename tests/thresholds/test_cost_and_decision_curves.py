@@ -231,10 +231,11 @@ def test_limits_hold_the_true_net_benefit(sizes, prior):
     assert held.mean() >= 0.93
 
 
-def test_the_score_prior_of_cases_counts():
+def test_the_score_prior_counts():
     rows = drawn().drop("patient")
     curves = pr.curve(rows, **NAMES)
     expected = pr.decision_curve(curves, THRESHOLDS, 0.1, score_prior=0.5)
     assert_same_numbers(decided(rows, priors=0.1, score_prior=0.5), expected)
-    cases = pr.cases(rows, **NAMES, score_prior=0.5)
-    assert_same_numbers(cases.pipe(pr.decision_curve, THRESHOLDS, 0.1), expected)
+    cases = pr.cases(rows, **NAMES)
+    found = cases.pipe(pr.decision_curve, THRESHOLDS, 0.1, score_prior=0.5)
+    assert_same_numbers(found, expected)

@@ -3,7 +3,6 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 from scipy.integrate import quad
 from scipy.stats import beta, truncpareto, uniform
 
@@ -145,10 +144,3 @@ def test_keys_and_notes():
     assert costs.select("cost_fixed", "cost_following", "cost_trivial", "note").rows() == [
         (0.0, 0.0, pytest.approx(0.085), None), (None, None, None, "no negatives"),
     ]  # fmt: skip
-
-
-def test_costs_of_either_error_are_those_of_their_share():
-    share = pr.expected_cost(TWENTY, over=pr.beta(2, 18), cost=0.8)
-    money = pr.expected_cost(TWENTY, over=pr.beta(2, 18), cost_fn=8, cost_fp=2)
-    costs = [name for name in share.columns if name.startswith(("cost", "worth"))]
-    assert_frame_equal(money.with_columns(pl.col(costs) / 10), share, rel_tol=1e-9)

@@ -108,8 +108,7 @@ def test_posterior_reads_scores_as_right_at_their_prior(form, right_at, prior, c
     if form == "curve":
         point = pr.operating_points(curve(table), "posterior", **given, **other)
     elif form == "cases":
-        described = pr.cases(table, **NAMES, **other)
-        point = pr.operating_points(described, "posterior", **given)
+        point = pr.operating_points(pr.cases(table, **NAMES), "posterior", **given, **other)
     else:
         frame = table.lazy() if form == "lazy" else table
         point = pr.operating_points(frame, "posterior", **NAMES, **given, **other).lazy().collect()
@@ -128,19 +127,6 @@ def test_posterior_needs_probabilities():
     table = TWENTY.with_columns(pl.col("score") * 10)
     point = pr.operating_points(curve(table), "posterior", priors=0.5)
     assert point.select("threshold", "note").row(0) == (None, "scores are not probabilities")
-
-
-def test_every_key_and_prior_has_a_row():
-    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    roc = curve(table)
-    points = pr.operating_points(roc, "cost", priors=[0.5, 0.1])
-    assert points.height == 12
-    lazy = pr.operating_points(roc.lazy(), "cost", priors=[0.5, 0.1])
-    assert lazy.collect_schema() == points.schema
-    assert_same_numbers(lazy.collect(), points)
-    for model in "AB":
-        alone = pr.operating_points(roc.filter(model=model), "cost", priors=[0.5, 0.1])
-        assert_same_numbers(alone, points.filter(model=model))
 
 
 @pytest.mark.parametrize(("truth", "note"), [([1, 1], "no negatives"), ([0, 0], "no positives")])

@@ -46,7 +46,7 @@ def test_thresholds_without_bound_are_those_that_were_saved(tmp_path):
     test = table.with_columns(pl.Series("y", [1, 1, 0, 0] * 3))
     result = judged(test)
     assert result.exit_code == 0, result.output
-    rows = {row["m"]: row for row in json.loads(result.stdout)}
+    rows = {row["model"]: row for row in json.loads(result.stdout)}
     assert rows.keys() == score.keys()
     called = {key: [s >= max(own) for s in own] for key, own in score.items() if key is not None}
     for key, calls in called.items():
@@ -55,7 +55,7 @@ def test_thresholds_without_bound_are_those_that_were_saved(tmp_path):
     # A model without a name has its place, too, and one without a threshold is named.
     other = judged(test.with_columns(m=pl.col("m").replace("B", "C")))
     assert other.exit_code == 2
-    assert "no threshold for m C" in " ".join(other.output.split())
+    assert "no threshold for model C" in " ".join(other.output.split())
 
 
 def test_every_flipped_bit_is_refused(tmp_path):
@@ -82,7 +82,7 @@ def test_a_key_that_looks_like_a_digest_is_a_key(tmp_path, at):
     chosen, file, judged = saved(tmp_path, cases(k=pl.lit(f"{blank} {seal[at]}")), "--model", "k")
     assert chosen.exit_code == 0, chosen.output
     result = judged(cases(k=pl.lit(f"{blank} {seal[at]}")).head(50))
-    assert [row["k"] for row in json.loads(result.stdout)] == [f"{blank} {seal[at]}"]
+    assert [row["model"] for row in json.loads(result.stdout)] == [f"{blank} {seal[at]}"]
 
 
 KEYS = {
@@ -99,7 +99,7 @@ def test_keys_are_kept_or_refused(kind, tmp_path):
     if kind == "Time":
         assert chosen.exit_code == 0, chosen.output
         rows = json.loads(judged(table.head(60)).stdout)
-        assert {row["key"] for row in rows} == {"00:00:00", "00:00:01.500"}
+        assert {row["model"] for row in rows} == {"00:00:00", "00:00:01.500"}
         return
     assert chosen.exit_code == 2
     assert "of which no file of thresholds is written" in " ".join(chosen.output.split())

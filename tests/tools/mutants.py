@@ -28,13 +28,7 @@ PACKAGES = [
     "priors", "curves", "measures", "thresholds", "probability", "uncertainty", "comparison",
     "deployment",
 ]  # fmt: skip
-TESTS = [
-    "tests",
-    "--ignore=tests/benchmarks",
-    "--ignore=tests/simulations",
-    "-m",
-    "not engine",
-]
+TESTS = ["tests", "--ignore=tests/benchmarks", "--ignore=tests/simulations", "-m", "not engine"]
 # Seconds of tests for one change.
 LONGEST = 30
 OPERATORS = {

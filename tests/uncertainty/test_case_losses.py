@@ -31,7 +31,7 @@ def test_standard_errors_are_those_of_two_means(prior):
     table = predictions(1)
     truth = table["truth"].to_numpy()
     found = pr.evaluate(
-        table, **NAMES, priors=prior, measures=MEASURES, intervals=True, score_prior=0.2
+        table, **NAMES, priors=prior, measure=MEASURES, intervals=True, score_prior=0.2
     )
     errors = dict(found.select("measure", "std_error").iter_rows())
     for name, loss in losses(table, prior, 0.2).items():
@@ -48,7 +48,7 @@ def test_standard_errors_are_those_of_two_means(prior):
 def test_an_observed_score_prior_adds_its_own_error(name):
     table = predictions(2).with_columns(pl.col("score") ** 2)
     own = table["truth"].mean()
-    asked = {**NAMES, "priors": 0.1, "measures": name, "intervals": True}
+    asked = {**NAMES, "priors": 0.1, "measure": name, "intervals": True}
     fixed, observed = (
         pr.evaluate(table, **asked, score_prior=at).row(0, named=True) for at in (own, "observed")
     )
@@ -77,7 +77,7 @@ def test_a_difference_has_the_error_of_the_score_prior_too(name):
     own = positives / wide.height
 
     def lead(at, **changed):
-        asked = {"truth": "truth", "score": ["high", "low"], "prior": 0.1} | changed
+        asked = {"truth": "truth", "score": ["high", "low"], "priors": 0.1} | changed
         pair = pr.compare(wide, name, **asked, score_prior=at).pairs
         return pair.select("difference", "std_error").row(0)
 
@@ -88,7 +88,7 @@ def test_a_difference_has_the_error_of_the_score_prior_too(name):
     assert extra > 0.1 * fixed**2
     # What a case that is not seen adds depends on it, too.
     assert observed**2 - fixed**2 == pytest.approx(extra, rel=0.1)
-    natural = [lead(at, prior="observed")[1] for at in (own, "observed")]
+    natural = [lead(at, priors="observed")[1] for at in (own, "observed")]
     assert natural[0] == pytest.approx(natural[1], rel=1e-9)
 
 
@@ -96,7 +96,7 @@ def test_a_difference_has_the_error_of_the_score_prior_too(name):
 def test_intervals_hold_the_truth_as_often_as_stated(prior):
     sets = 400
     found = pr.evaluate(
-        predictions(3, 100, sets), **NAMES, by="set", priors=prior, measures=MEASURES,
+        predictions(3, 100, sets), **NAMES, by="set", priors=prior, measure=MEASURES,
         intervals=True, score_prior=0.3,
     )  # fmt: skip
     many = predictions(4, 1_000_000)
@@ -126,7 +126,7 @@ def test_a_few_cases_that_are_most_of_a_difference_do_not_decide_it():
         both = {name: own(expit(log_odds)) for name, own in shapes.items()}
         return pl.DataFrame({"truth": truth == 1, **both})
 
-    asked = {"truth": "truth", "score": ["high", "low"], "prior": prior, "score_prior": 0.2}
+    asked = {"truth": "truth", "score": ["high", "low"], "priors": prior, "score_prior": 0.2}
     true = pr.compare(wide(10**6, 500_000), "brier", **asked).pairs["difference"].item()
     for seed in range(runs):
         pair = pr.compare(wide(seed, 200), "brier", **asked).pairs.row(0, named=True)
@@ -138,7 +138,7 @@ def test_what_has_no_interval_says_why():
     table = predictions(5)
     asked = {"priors": [0.1, 0.3], "over": (0.1, 0.2)}
     names = ["auc", "calibration_loss", "refinement_loss", "refinement_loss_range"]
-    found = pr.evaluate(table, **NAMES, **asked, measures=names, intervals=True)
+    found = pr.evaluate(table, **NAMES, **asked, measure=names, intervals=True)
     assert found["measure"].unique(maintain_order=True).to_list() == names
     assert found["lower"].is_null().to_list() == [False, True, True, False, False, False]
     assert found["note"].is_null().to_list() == [True, False, False, True, True, True]
@@ -149,6 +149,6 @@ def test_what_has_no_interval_says_why():
 def test_two_cases_of_each_class_are_enough_and_one_is_not(positives, negatives):
     score = np.linspace(0.2, 0.8, positives + negatives)
     table = {"truth": np.arange(score.size) < positives, "score": score}
-    found = pr.evaluate(table, **NAMES, measures="brier", priors=[0.3], intervals=True)
+    found = pr.evaluate(table, **NAMES, measure="brier", priors=[0.3], intervals=True)
     has_limits = found.select(pl.all_horizontal(pl.col("lower", "upper").is_not_null())).item()
     assert has_limits is (min(positives, negatives) > 1)

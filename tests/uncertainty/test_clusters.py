@@ -24,9 +24,7 @@ SURE = [
 
 
 def sure(table, **asked):
-    return pr.evaluate(
-        table, **NAMES, **{"intervals": True, "measures": SURE, "over": OVER} | asked
-    )
+    return pr.evaluate(table, **NAMES, **{"intervals": True, "measure": SURE, "over": OVER} | asked)
 
 
 def test_limits_have_students_quantile_of_the_clusters_of_the_rarer_class():
@@ -36,7 +34,7 @@ def test_limits_have_students_quantile_of_the_clusters_of_the_rarer_class():
     table = pl.DataFrame({"truth": truth, "patient": np.arange(40_000) // 4_000})
     effect = generator.normal(size=10)[table["patient"].to_numpy()] * 0.1
     table = table.with_columns(score=generator.normal(size=40_000) + truth + effect)
-    found = sure(table, cluster="patient", measures="auc").row(0, named=True)
+    found = sure(table, cluster="patient", measure="auc").row(0, named=True)
     estimate, error = found["estimate"], found["std_error"]
     width = stats.t.ppf(0.975, 9) * error / (estimate * (1 - estimate))
     assert found["lower"] <= expit(logit(estimate) - width) + 1e-9
@@ -45,7 +43,7 @@ def test_limits_have_students_quantile_of_the_clusters_of_the_rarer_class():
 
 def test_a_mean_loss_has_the_variance_of_sums_over_clusters():
     prior = 0.3
-    found = sure(TABLE, cluster="patient", measures="brier", priors=prior, score_prior=prior)
+    found = sure(TABLE, cluster="patient", measure="brier", priors=prior, score_prior=prior)
     truth, p = TABLE["truth"].to_numpy(), TABLE["score"].to_numpy()
     patients = TABLE["patient"].to_numpy()
     sums = []
@@ -69,7 +67,7 @@ def test_a_class_that_moves_nothing_has_no_covariance_with_the_other():
     score = np.linspace(0.9, 0.1, 11)
     clusters = pl.Series([1, 2, 3, 4, 1, 5, 6, 7, 8, 9, 10])
     alone = pl.DataFrame({"truth": truth, "score": score, "site": 1, "patient": clusters})
-    asked = {"cluster": "patient", "by": "site", "measures": "equal_error"}
+    asked = {"cluster": "patient", "by": "site", "measure": "equal_error"}
     expected = sure(alone, **asked)
     for rows in range(5, 60):
         others = TABLE.head(rows).select("truth", "score", site=pl.lit(0), patient="patient")
@@ -87,6 +85,30 @@ def test_keys_that_fill_several_blocks_have_limits_of_their_own():
             "score": rng.normal(size=3 * rows) + truth, "patient": rng.integers(0, 9_000, 3 * rows),
         }
     )  # fmt: skip
-    asked = {"cluster": "patient", "by": "key", "measures": ["auc", "iauprec"], "over": OVER}
+    asked = {"cluster": "patient", "by": "key", "measure": ["auc", "iauprec"], "over": OVER}
     each = pl.concat([sure(own, **asked) for own in many.partition_by("key")])
     assert_frame_equal(sure(many, **asked), each, rel_tol=1e-9, check_row_order=False)
+
+
+POINTS = pr.operating_points(pr.curve(TABLE, **NAMES), priors=0.2)
+OF_CLUSTERS = {
+    "evaluate": lambda rows, **how: pr.evaluate(rows, **NAMES, **how, intervals=True),
+    "apply_thresholds": lambda rows, **how: pr.apply_thresholds(
+        rows, POINTS, **NAMES, **how, intervals=True, same_table=True
+    ),
+    "operating_points": lambda rows, **how: pr.operating_points(
+        rows, "recall", **NAMES, **how, target=0.5, confidence=0.9
+    ),
+    "decision_curve": lambda rows, **how: pr.decision_curve(
+        rows, 9, 0.2, **NAMES, **how, intervals=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_CLUSTERS)
+def test_a_plan_is_read_once_for_rates_and_their_limits(name):
+    # Another reading may give other rows.
+    readings = []
+    source = TABLE.lazy().map_batches(lambda rows: readings.append(1) or rows, schema=TABLE.schema)
+    OF_CLUSTERS[name](source, cluster="patient").collect()
+    assert readings == [1]

@@ -90,14 +90,17 @@ def of_one_model(function: Callable, **asked) -> Callable[..., pl.DataFrame]:
 POINTS = pr.operating_points(pr.curve(TUNING, **NAMES), "cost", priors=0.2)
 ENDS = "lower", "upper"
 COUNTS = "positives", "negatives", "note"
-RANGE, AT = {"over": OVER}, {"prior": 0.1}
+RANGE, AT = {"over": OVER}, {"priors": 0.1}
 # All but those corrected for a bias that depends on the number of cases.
 AREAS = ["auc", "auprec", "iauprec", "sens", "auc_range", "accsens", "equal_error"]
 MEASURES = {
-    "areas": {"measures": AREAS, "over": OVER, "priors": ["observed", 0.1]},
-    "areas at many priors": {"measures": "auprec", "priors": np.linspace(0.1, 0.8, 30).tolist()},
-    "losses": {"measures": ["brier", "log_loss", "brier_skill"], "priors": 0.2},
-    "losses over a range": {"measures": ["brier_range", "log_loss_range"], "over": OVER},
+    "areas": {"measure": AREAS, "over": OVER, "priors": [0.5, 0.1]},
+    "areas at many priors": {
+        "measure": "auprec",
+        "priors": ["observed", *np.linspace(0.1, 0.8, 30)],
+    },
+    "losses": {"measure": ["brier", "log_loss", "brier_skill"], "priors": 0.2},
+    "losses over a range": {"measure": ["brier_range", "log_loss_range"], "over": OVER},
 }
 FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     **{
@@ -164,20 +167,48 @@ def test_copies_in_clusters_say_what_the_rows_say(name, cluster):
     assert_frame_equal(found, once, **tolerance(name))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_single_rows_as_clusters_are_no_surer_than_rows(name):
-    once, rows = FUNCTIONS[name](TABLE, case="row", cluster="row"), of_rows(name)
-    if "probability_best" in rows.columns:
-        # Limits of what a chosen model is expected to reach move with how much it is corrected.
-        assert once["probability_best"].max() <= rows["probability_best"].max()
-    else:
-        assert (widths(once) >= widths(rows) - 1e-9).all()
-    if "p_value" in rows.columns:
-        assert (once["p_value"] >= rows["p_value"] * (1 - 1e-9)).all()
-    for column in ("estimate", "std_error", "difference", "mean", "mean_regret"):
-        if column in rows.columns:
-            assert once[column].to_list() == pytest.approx(rows[column].to_list(), abs=1e-12)
+# What leaves all numbers as they are.
+SAME = {
+    "clusters": {"cluster": EACH},
+    "weights by class": {"weight": "of_class"},
+    "unit weights": {"weight": "one"},
+    "equal weights": {"weight": "equal"},
+    "both": {"cluster": EACH, "weight": "one"},
+}
+QUICK = ("clusters", "weights by class")
+# Weights by class move the share of positives that is observed.
+AT_OBSERVED = ("many priors", "losses", "brier", "decision_curve", "calibration")
+FOLDS = {"fold": "fold", "test_train_ratio": 1 / 3}
+CALLS = FUNCTIONS | {
+    "compare, all": lambda table, **roles: pr.compare(
+        table, "iauprec", **NAMES, **roles, **RANGE
+    ).omnibus,
+    "compare, folds": compared("auc", **FOLDS),
+    "gate, folds": gated("auc", **FOLDS),
+    "calibration, test": lambda table, **roles: pr.calibration(
+        table, **NAMES, **roles
+    ).table.drop(COUNTS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        pytest.param(name, way, marks=() if way in QUICK else pytest.mark.slow)
+        for name in CALLS
+        for way in SAME
+        if way != "weights by class" or not any(word in name for word in AT_OBSERVED)
+    ],
+)
+def test_equal_weights_and_clusters_of_one_row_change_no_number(name, same):
+    table = TABLE.with_columns(
+        one=1.0, equal=3.7, of_class=pl.when("truth").then(1.0).otherwise(49.75),
+        fold=pl.col("row") % 4,
+    )  # fmt: skip
+    table = table if "folds" in name else table.drop("fold")
+    found, rows = (CALLS[name](table, case="row", **roles) for roles in (SAME[same], {}))
+    assert_frame_equal(found, rows, rel_tol=1e-7, abs_tol=1e-10)
+    assert "p_value" not in rows.columns or rows["p_value"].null_count() == 0
 
 
 @pytest.mark.slow
@@ -221,19 +252,6 @@ def test_of_weights_only_the_ratios_matter(name):
     thousands = function(table, case="row", weight="thousands")
     assert np.isfinite(widths(found)).all()
     assert_frame_equal(thousands, found, rel_tol=1e-7, abs_tol=1e-10)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_equal_weights_are_no_surer_than_none(name):
-    table = TABLE.with_columns(weight=3.7)
-    rows, weighted = of_rows(name), FUNCTIONS[name](table, case="row", weight="weight")
-    for column in ("estimate", "std_error", "difference", "mean"):
-        if column in rows.columns:
-            assert weighted[column].to_list() == pytest.approx(rows[column].to_list(), rel=1e-9)
-    if "probability_best" not in rows.columns:
-        assert (widths(weighted) >= widths(rows) - 1e-9).all()
-        assert (widths(weighted) <= 1.3 * widths(rows)).all()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

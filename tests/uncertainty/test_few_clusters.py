@@ -32,7 +32,7 @@ def drawn(clusters: int, rows: int = 8) -> pl.DataFrame:
 
 LIMITS = {
     "evaluate": lambda table: pr.evaluate(
-        table.filter(model="A"), **ROLES, measures=["auc", "brier"], priors=0.2, intervals=True
+        table.filter(model="A"), **ROLES, measure=["auc", "brier"], priors=0.2, intervals=True
     ).select("lower", "upper", "note"),
     "calibration": lambda table: pr.calibration(
         table.filter(model="A"), **ROLES
@@ -68,7 +68,7 @@ def test_so_do_tests_of_models(clusters):
 
 def test_clusters_of_one_case_are_cases_however_few():
     table = drawn(3, rows=1).filter(model="A")
-    own = {"measures": "auc", "intervals": True, "truth": "truth", "score": "score"}
+    own = {"measure": "auc", "intervals": True, "truth": "truth", "score": "score"}
     alone = pr.evaluate(table.drop("patient"), **own)
     assert alone["lower"].item() is not None
     assert_frame_equal(pr.evaluate(table, **own, cluster="patient"), alone)
@@ -79,7 +79,7 @@ def test_where_weights_make_clusters_few_the_weights_are_named():
     table = drawn(10).with_columns(weight=pl.when(pl.col("patient") < 2).then(100.0).otherwise(1))
     one, sampled = table.filter(model="A"), {"weight": "weight"}
     found = pr.evaluate(
-        one, **ROLES, **sampled, measures=["auc", "brier"], priors=0.2, intervals=True
+        one, **ROLES, **sampled, measure=["auc", "brier"], priors=0.2, intervals=True
     )
     assert found["lower"].is_null().all()
     assert found["note"].str.contains("effective number of clusters with positives").all()

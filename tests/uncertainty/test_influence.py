@@ -15,7 +15,7 @@ TABLE = pl.DataFrame({"truth": rng.random(60) < 0.4}).with_columns(
 )
 # Measures that are smooth in the weights of the cases, and what asks for each.
 SMOOTH = {
-    "auc": {"measures": "auc"},
+    "auc": {"measure": "auc"},
     "auprec, exact": {"priors": 0.1},
     "auprec, exact, observed": {"priors": "observed"},
     "auprec, linear": {"priors": 0.1, "interpolation": "linear"},
@@ -28,7 +28,7 @@ SMOOTH = {
 
 
 def measured(table: pl.DataFrame, name: str, **more: object) -> pl.DataFrame:
-    asked = {"priors": [], **SMOOTH[name], "measures": name.split(",")[0], **more}
+    asked = {"priors": [], **SMOOTH[name], "measure": name.split(",")[0], **more}
     return pr.evaluate(table, **NAMES, **asked)
 
 
@@ -82,7 +82,7 @@ def test_classes_that_change_places_leave_the_standard_error_of_tied_scores(name
     turned = rows.select(~pl.col("truth"), -pl.col("score"))
     errors = [
         pr.evaluate(
-            table, **NAMES, measures=name, priors=[], over=over, intervals=True
+            table, **NAMES, measure=name, priors=[], over=over, intervals=True
         )["std_error"].item()
         for table, over in ((rows, (0.1, 0.6)), (turned, (0.4, 0.9)))
     ]  # fmt: skip

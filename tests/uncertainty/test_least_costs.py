@@ -25,7 +25,7 @@ PLAIN = TABLE.drop("row")
 
 def left_over(table: pl.DataFrame, prior: float, **roles) -> pl.DataFrame:
     """The refinement loss, with limits."""
-    return pr.evaluate(table, **ROLES, **roles, measures="refinement_loss", priors=prior)
+    return pr.evaluate(table, **ROLES, **roles, measure="refinement_loss", priors=prior)
 
 
 def test_the_standard_error_is_that_of_a_jackknife():
@@ -85,7 +85,7 @@ def test_what_is_left_of_the_brier_score_is_a_cost_whose_share_is_uniform(cluste
     prior = 0.3
     rows = PLAIN if cluster is None else TABLE
     roles = ASKED if cluster is None else ASKED | {"cluster": cluster}
-    of_scores = {"measures": ["refinement_loss", "refinement_loss_range"]}
+    of_scores = {"measure": ["refinement_loss", "refinement_loss_range"]}
     found = pr.evaluate(rows, **roles, **of_scores, priors=prior, over=(0.299999, 0.300001))
     costs = pr.expected_cost(rows, **roles, over=prior, cost=pr.uniform(1e-9, 1 - 1e-9))
     names = "cost_informed", "cost_informed_lower", "cost_informed_upper"

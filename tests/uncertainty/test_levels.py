@@ -43,19 +43,15 @@ CALLS = {
     "calibration": lambda **at: pr.calibration(ONE, **NAMES, **at).table,
     "expected_cost": lambda **at: pr.expected_cost(ONE, **NAMES, over=0.4, intervals=True, **at),
     "decision_curve": lambda **at: pr.decision_curve(
-        ONE.with_columns(pl.col("p").rank() / ONE.height),
-        [0.2],
-        **NAMES,
-        intervals=True,
-        **at,
+        ONE.with_columns(pl.col("p").rank() / ONE.height), [0.2], **NAMES, intervals=True, **at
     ),
-    "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, interval="t", **at),
+    "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, spread="t", **at),
     "estimate_prior": estimated,
     "monitor": lambda **at: (
         pr.monitor(ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at).history
     ),
     "warehouse.evaluate": lambda **at: pr.warehouse.evaluate(
-        ibis.memtable(TABLE), **NAMES, intervals=True, measures="auc", **at
+        ibis.memtable(TABLE), **NAMES, intervals=True, measure="auc", **at
     ).to_polars(),
 }
 # The same function, asked for limits of another kind.
@@ -117,7 +113,7 @@ def test_a_table_with_limits_says_their_level(name):
 
 
 def test_a_spread_has_no_level():
-    spread = pr.mean_curve(CURVES, n=5, interval="sd")
+    spread = pr.mean_curve(CURVES, n=5, spread="sd")
     assert spread["level"].null_count() == spread.height
 
 
@@ -130,7 +126,7 @@ def test_results_without_tables_have_their_level():
 
 def test_an_estimated_prior_has_the_level_of_what_is_said_at_it():
     low, usual = estimated(level=0.8), estimated()
-    at = {**NAMES, "intervals": True, "measures": "auprec"}
+    at = {**NAMES, "intervals": True, "measure": "auprec"}
     asked = {
         "evaluate": lambda priors: pr.evaluate(ONE, **at, priors=priors),
         "choose": lambda over: pr.choose(ONE, **NAMES, over=over.filter(model="A").drop("model")),
@@ -149,7 +145,7 @@ def test_an_estimated_prior_has_the_level_of_what_is_said_at_it():
         # Of a table that does not say it, it is taken for the same.
         call(low.drop("level"))
     # Without limits of its own nothing is mixed up.
-    assert pr.evaluate(ONE, **NAMES, priors=low, measures="auprec").height == 2
+    assert pr.evaluate(ONE, **NAMES, priors=low, measure="auprec").height == 2
     with pytest.raises(InvalidTable, match=r"intervals at 0\.8, 0\.95, needed is one level"):
         pr.evaluate(ONE, **at, priors=pl.concat([low.head(1), usual.tail(1)]))
 

@@ -98,7 +98,7 @@ def _of_key(part: pl.DataFrame, keys: list[str], asked: dict) -> pl.DataFrame:
     try:
         return pr.evaluate(part, **asked)
     except InvalidPredictions as error:
-        note = re.split(r" in \d| \(", error.found)[0].removesuffix(".")
+        note = re.split(r" in \d| \(", error.problem)[0].removesuffix(".")
     # No prior that is asked for is that of these cases.
     stub = part.select(keys).head(1).join(STUB, how="cross") if keys else STUB
     same = {"truth": "truth", "score": "score"} | ({"weight": "w"} if asked.get("weight") else {})

@@ -109,7 +109,7 @@ def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
     asked = ["--dialect", engine.dialect, "--table", name, *BASE, *KEYS]
     result = polaroc("sql", *asked, "--prior", 0.05, "--measure", "auprec")
     assert result.exit_code == 0, result.output
-    expected = pr.evaluate(TABLE, **COLUMNS, priors=0.05, measures="auprec")
+    expected = pr.evaluate(TABLE, **COLUMNS, priors=0.05, measure="auprec")
     rows = engine.rows(result.output)
     assert_same(pl.DataFrame(rows, expected.schema, orient="row"), expected)
 

@@ -16,10 +16,10 @@ COLUMNS = {"truth": "truth", "score": "score"}
     [(None, "drop"), pytest.param("weight", "raise", marks=pytest.mark.slow)],
 )
 def test_odd_rows(engine: Engine, weight, nulls):
-    # One key per case: what is wrong with one must not touch another.
-    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
+    # One key per name: what is wrong with one must not touch another.
+    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("part")) for name in ODD_ROWS)
     uploaded = engine.table(table)
-    asked = COLUMNS | {"by": ["case", "model"], "weight": weight, "nulls": nulls}
+    asked = COLUMNS | {"by": "part", "weight": weight, "nulls": nulls}
     assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
     asked |= {"over": (0.1, 0.4), "priors": ["observed", 0.1, 0.005]}
     assert_same(pr.warehouse.evaluate(uploaded, **asked), evaluated(table, **asked))
@@ -28,8 +28,8 @@ def test_odd_rows(engine: Engine, weight, nulls):
 
 
 def test_hulls_of_odd_rows(engine: Engine):
-    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
-    asked = COLUMNS | {"by": ["case"], "interpolation": "hull", "nulls": "drop", "weight": "weight"}
+    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("part")) for name in ODD_ROWS)
+    asked = COLUMNS | {"by": "part", "interpolation": "hull", "nulls": "drop", "weight": "weight"}
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), evaluated(table, **asked))
 
 
@@ -60,8 +60,8 @@ def test_few_scores_and_edges_that_are_scores(engine: Engine, ranges):
 
 
 def assert_areas_same(engine: Engine, parts, **more) -> None:
-    table = pl.concat(part.with_columns(case=pl.lit(i, pl.Int64)) for i, part in enumerate(parts))
-    asked = COLUMNS | {"by": "case", "measures": "auc"} | more
+    table = pl.concat(one.with_columns(part=pl.lit(i, pl.Int64)) for i, one in enumerate(parts))
+    asked = COLUMNS | {"by": "part", "measure": "auc"} | more
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), evaluated(table, **asked))
 
 
@@ -123,7 +123,7 @@ def test_a_log_loss_that_is_infinite_or_of_one_class_has_a_note(engine: Engine):
     asked = COLUMNS | {
         "priors": 0.1,
         "over": (0.1, 0.2),
-        "measures": ["log_loss", "log_loss_range"],
+        "measure": ["log_loss", "log_loss_range"],
     }
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
 
@@ -134,7 +134,7 @@ def test_notes_tell_doubts_of_every_size(engine: Engine):
     table = pl.DataFrame({"truth": [True] * 4 + [False] * 8, "score": range(12)}).cast(
         {"score": pl.Float64}
     )
-    asked = COLUMNS | {"priors": priors, "measures": "auprec"}
+    asked = COLUMNS | {"priors": priors, "measure": "auprec"}
     uploaded = engine.table(table)
     assert_same(pr.warehouse.evaluate(uploaded, **asked), pr.evaluate(table, **asked))
     asked |= {"priors": [1e-30, 1e-100]}
@@ -150,7 +150,7 @@ def test_counts_may_be_large():
     table = predictions(37).with_columns(n=pl.lit(2.0**40))
     asked = COLUMNS | {"count": "n", "intervals": True}
     found, expected = (
-        pr.warehouse.collected(pr.evaluate(ibis.memtable(table), **asked)),
+        pr.warehouse.collected(pr.warehouse.evaluate(ibis.memtable(table), **asked)),
         pr.evaluate(table, **asked),
     )
     assert_same(found.drop("std_error"), expected.drop("std_error"))
@@ -159,7 +159,7 @@ def test_counts_may_be_large():
 def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):
     table = predictions(35).with_columns(score=pl.when(pl.col("model") != "a").then("score"))
     found = pr.warehouse.collected(
-        pr.evaluate(engine.table(table), **COLUMNS, priors=0.1, intervals=True)
+        pr.warehouse.evaluate(engine.table(table), **COLUMNS, priors=0.1, intervals=True)
     )
     missing = found.filter(model="a")
     assert missing.select("estimate", "lower", "upper").null_count().row(0) == (missing.height,) * 3

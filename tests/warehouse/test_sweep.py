@@ -17,17 +17,17 @@ WEIGHTINGS = [None, "count", "weight"]
 EVALUATIONS = {
     "areas": {"priors": ["observed", 0.1, 1e-4], "over": (0.05, 0.4)},
     "linear": {"priors": 0.05, "over": (0.05, 0.2), "interpolation": "linear",
-               "measures": ["auprec", "iauprec"]},
+               "measure": ["auprec", "iauprec"]},
     "step": {"priors": 0.05, "over": (0.05, 0.2), "interpolation": "step",
-             "measures": ["auprec", "iauprec"]},
+             "measure": ["auprec", "iauprec"]},
     "hull": {"priors": 0.1, "over": (0.05, 0.2), "interpolation": "hull"},
     "belief": {"over": pr.beta(2, 18)},
     "scoring rules": {
         "priors": ["observed", 0.01], "over": (0.05, 0.2), "score_prior": 0.4,
-        "measures": ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_skill",
+        "measure": ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_skill",
                      "log_loss_range"],
     },
-    "many priors": {"priors": [i / 101 for i in range(5, 60)], "measures": ["auprec", "brier"]},
+    "many priors": {"priors": [i / 101 for i in range(5, 60)], "measure": ["auprec", "brier"]},
     "ranges": {"priors": 0.1, "over": (0.05, 0.2), "ranges": [0.2, 0.5, 0.55]},
 }  # fmt: skip
 
@@ -45,13 +45,9 @@ FAST = {("areas", "weight"), ("hull", None), ("scoring rules", "count"), ("range
 def test_evaluate(engine: Engine, name, weighting):
     of = role_tables.table(len(name), weighting, names=NAMES)
     roles, asked = of.roles() | {"by": of.names["site"]}, dict(EVALUATIONS[name])
-    there = engine.table(of.frame)
-    if "ranges" in asked:
-        found = pr.warehouse.evaluate(there, **roles, **asked)
-        del asked["ranges"]
-    else:
-        found = pr.evaluate(there, **roles, **asked)
+    found = pr.warehouse.evaluate(engine.table(of.frame), **roles, **asked)
     assert isinstance(found, ibis.Table)
+    asked.pop("ranges", None)
     assert_same(found, pr.evaluate(of.frame, **roles, **asked))
 
 
@@ -63,7 +59,7 @@ def test_intervals(engine: Engine, weighting, by_site):
     asked = {"priors": 0.1, "over": (0.05, 0.2), "intervals": True, "level": 0.9}
     expected = pr.evaluate(of.frame, **roles, **asked)
     assert expected["lower"].is_not_null().any()
-    found = pr.warehouse.collected(pr.evaluate(engine.table(of.frame), **roles, **asked))
+    found = pr.warehouse.collected(pr.warehouse.evaluate(engine.table(of.frame), **roles, **asked))
     values = ["estimate", "std_error", "lower", "upper", "note"]
     assert_same(found.drop(values[1:]), expected.drop(values[1:]))
     keys = [name for name in expected.columns if name not in values]
@@ -79,27 +75,26 @@ def test_curve_and_hull(engine: Engine, weighting):
     of = role_tables.table(5, weighting, names=NAMES)
     roles = of.roles() | {"by": of.names["site"]}
     here, uploaded = pr.curve(of.frame, **roles), engine.table(of.frame)
-    assert_same(pr.curve(uploaded, **roles), here)
+    assert_same(pr.warehouse.curve(uploaded, **roles), here)
     assert_same(pr.warehouse.curve(uploaded, **roles, ranges=[0.3, 0.5]), here)
     assert_same(pr.warehouse.hull(engine.table(here)), pr.hull(here))
 
 
-@pytest.mark.parametrize("by", ["model", ["model", "fold"]], ids=len)
-def test_probabilities(engine: Engine, by):
-    names = {"truth": "truth", "score": "score"}
+@pytest.mark.parametrize("fold", ["fold", None])
+def test_probabilities(engine: Engine, fold):
     tuning, use = predictions(1), predictions(2).with_row_index("case")
     use = use.with_columns(
         pl.col("case").cast(pl.Int64),
         score=pl.when(pl.col("case") != 7).then("score"),
         model=pl.when(pl.col("case") == 9).then(pl.lit("new")).otherwise("model"),
     )
-    asked = {"score": "score", "by": by, "model": None, "fold": None, "priors": ["observed", 0.05]}
-    of_tuning = names | {"by": by, "model": None, "fold": None}
+    asked = {"score": "score", "fold": fold, "priors": ["observed", 0.05]}
+    of_tuning = {"truth": "truth", "score": "score", "fold": fold}
     local = pr.curve(tuning, **of_tuning)
     expected = pr.probabilities(use.lazy(), local, **asked).collect()
     there = engine.table(use)
-    for curve in (local, pr.curve(engine.table(tuning), **of_tuning)):
-        assert_same(pr.probabilities(there, curve, **asked), expected)
+    for curve in (local, pr.warehouse.curve(engine.table(tuning), **of_tuning)):
+        assert_same(pr.warehouse.probabilities(there, curve, **asked), expected)
 
 
 def test_a_column_of_scores_per_model(engine: Engine):
@@ -107,10 +102,10 @@ def test_a_column_of_scores_per_model(engine: Engine):
     table = predictions(5, weights=True).drop("model")
     table = table.with_columns(pl.int_range(pl.len()).alias(name))
     asked = {"truth": "truth", "score": ["score", name], "weight": "weight", "priors": 0.1}
-    assert_same(pr.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
+    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
     nulls = table.with_columns(score=pl.when(pl.col("truth")).then("score"))
     asked |= {"nulls": "drop"}
-    assert_same(pr.evaluate(engine.table(nulls), **asked), pr.evaluate(nulls, **asked))
+    assert_same(pr.warehouse.evaluate(engine.table(nulls), **asked), pr.evaluate(nulls, **asked))
 
 
 @pytest.mark.usefixtures("observed_and_given")
@@ -118,7 +113,9 @@ def test_twenty_scores_have_the_published_areas(engine: Engine):
     table = engine.table(pr.datasets.twenty_scores().select("truth", "score"))
     areas = [
         pr.warehouse.collected(
-            pr.evaluate(table, truth="truth", score="score", measures=measure, interpolation=how)
+            pr.warehouse.evaluate(
+                table, truth="truth", score="score", measure=measure, interpolation=how
+            )
         )["estimate"][0]
         for measure, how in (("auc", "exact"), ("auprec", "linear"))
     ]

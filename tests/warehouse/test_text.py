@@ -28,7 +28,7 @@ def query(dialect: str, name: str = "predictions", **asked) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_text_is_one_query_of_its_dialect(dialect):
-    for more in ({"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a", "measures": "auc"}):
+    for more in ({"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a", "measure": "auc"}):
         (statement,) = sqlglot.parse(query(dialect, **more), dialect=dialect)
         assert isinstance(statement, sqlglot.exp.Query)
         tables = [table.name for table in statement.find_all(sqlglot.exp.Table)]
@@ -43,7 +43,7 @@ def test_text_is_one_query_of_its_dialect(dialect):
 )  # fmt: skip
 @pytest.mark.parametrize("name", [ODD, "' or 1 = 1"])
 def test_names_are_quoted(dialect, name):
-    asked = {"by": ["`"], "score": ODD, "positive": "it's", "measures": "auc"}
+    asked = {"by": ["`"], "score": ODD, "positive": "it's", "measure": "auc"}
     (statement,) = sqlglot.parse(query(dialect, name=name, **asked), dialect=dialect)
     assert name in {table.name for table in statement.find_all(sqlglot.exp.Table)}
     assert {ODD, "`"} <= {column.name for column in statement.find_all(sqlglot.exp.Column)}
@@ -52,7 +52,7 @@ def test_names_are_quoted(dialect, name):
 
 def test_a_table_may_have_a_schema_and_a_catalog():
     name = "lake.sales.predictions"
-    (statement,) = sqlglot.parse(query("trino", name=name, measures="auc"), dialect="trino")
+    (statement,) = sqlglot.parse(query("trino", name=name, measure="auc"), dialect="trino")
     (table,) = statement.find_all(sqlglot.exp.Table)
     assert ".".join(part.name for part in table.parts) == name
 
@@ -61,9 +61,9 @@ def test_a_table_may_have_a_schema_and_a_catalog():
     ("labels", "asked"),
     [
         (pl.Boolean, {"weight": "weight"}),
-        (pl.Int64, {"measures": "auc", "positive": 1.0}),
-        (pl.Float64, {"measures": "auc", "positive": 0}),
-        (pl.Boolean, {"measures": "auc", "positive": False, "ranges": [-0.5, 0.5]}),
+        (pl.Int64, {"measure": "auc", "positive": 1.0}),
+        (pl.Float64, {"measure": "auc", "positive": 0}),
+        (pl.Boolean, {"measure": "auc", "positive": False, "ranges": [-0.5, 0.5]}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
@@ -106,18 +106,19 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("by", "weighted", "interpolation", "priors"),
+    ("keys", "weighted", "interpolation", "priors"),
     [
-        ([], True, "exact", [0.5, 0.01, 1e-6]),
-        (["model"], False, "linear", ["observed", 0.1]),
-        (["model", "fold"], True, "step", 0.2),
+        (0, True, "exact", [0.5, 0.01, 1e-6]),
+        (1, False, "linear", ["observed", 0.1]),
+        (2, True, "step", 0.2),
     ],
     ids=["exact", "linear", "step"],
 )
-def test_clickhouse_gives_the_measures_of_polars(run: Run, by, weighted, interpolation, priors):
-    table = predictions(len(by), weights=weighted)
+def test_clickhouse_gives_the_measures_of_polars(run: Run, keys, weighted, interpolation, priors):
+    table = predictions(keys, weights=weighted)
     asked = NAMES | {
-        "by": by, "weight": "weight" if weighted else None, "over": (0.05, 0.2),
+        "model": "model" if keys else None, "fold": "fold" if keys > 1 else None,
+        "weight": "weight" if weighted else None, "over": (0.05, 0.2),
         "interpolation": interpolation, "priors": priors,
     }  # fmt: skip
     assert_same(run(table, **asked), pr.evaluate(table, **asked))
@@ -126,8 +127,8 @@ def test_clickhouse_gives_the_measures_of_polars(run: Run, by, weighted, interpo
 @pytest.mark.slow
 @pytest.mark.parametrize(("weight", "nulls"), [(None, "drop"), ("weight", "raise")])
 def test_clickhouse_treats_odd_rows_as_polars_does(run: Run, weight, nulls):
-    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
-    asked = NAMES | {"by": ["case", "model"], "weight": weight, "nulls": nulls}
+    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("part")) for name in ODD_ROWS)
+    asked = NAMES | {"by": "part", "weight": weight, "nulls": nulls}
     assert_same(run(table, pr.warehouse.curve, **asked), lazily(pr.curve, table, **asked))
     asked |= {"over": (0.1, 0.4), "priors": ["observed", 0.1, 0.005]}
     assert_same(run(table, **asked), evaluated(table, **asked))
@@ -136,5 +137,5 @@ def test_clickhouse_treats_odd_rows_as_polars_does(run: Run, weight, nulls):
 @pytest.mark.engine
 def test_clickhouse_knows_names_that_need_quotes(run: Run):
     table = predictions(5, 40).rename({"score": "`", "truth": '"; drop', "model": "it's"})
-    asked = {"truth": '"; drop', "score": "`", "by": ["it's"], "measures": "auc"}
+    asked = {"truth": '"; drop', "score": "`", "by": ["it's"], "measure": "auc"}
     assert_same(run(table, **asked), pr.evaluate(table, **asked))

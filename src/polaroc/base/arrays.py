@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array, Quantity
 
 Function = Callable[..., Any]
@@ -91,7 +92,7 @@ def _value(
         ]
         value = part.function(*parts)
     left = uses.get(place, 1) - 1
-    # Dropped after its last use: blocks stay in the cache.
+    # Dropped after its last use, so that fewer arrays compete for the processor's cache.
     if left:
         known[place], uses[place] = value, left
     else:
@@ -106,7 +107,7 @@ def value_of(quantity: Quantity, columns: Mapping[str, "Array"]) -> Quantity:
 
 def all_of(quantities: Iterable[Quantity]) -> Formula:
     """Several formulas or numbers as one, whose common parts are computed once."""
-    return Formula(lambda *own: own, tuple(quantities))
+    return Formula(lambda *values: values, tuple(quantities))
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Arrays:
     [nan, 6.0]
     """
 
-    # A part that is used twice is computed once.
+    # Unneeded: `Formula` computes a part that is used twice only once.
     repeats_as_columns: bool = False
 
     def column(self, name: str) -> Formula:
@@ -146,7 +147,7 @@ class Arrays:
         return Formula(np.log, (value,))
 
     def clip(self, value: Quantity, lo: float, hi: float) -> Formula:
-        """The value, or the end of the range that it is beyond; missing stays missing."""
+        """The value, limited to the range from `lo` to `hi`; missing stays missing."""
         return Formula(np.clip, (value, lo, hi))
 
     def minimum(self, value: Quantity, other: Quantity) -> Formula:
@@ -159,7 +160,7 @@ class Arrays:
 
 
 def _no_parts() -> None:
-    """A column has no function."""
+    """The function of a column, which is looked up and never computed."""
 
 
 ARRAYS = Arrays()

@@ -1,4 +1,4 @@
-"""The functions that formulas need of an engine, besides arithmetic and comparisons."""
+"""The functions that formulas need from an engine, besides arithmetic and comparisons."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ class Backend(Protocol):
 
     @property
     def repeats_as_columns(self) -> bool:
-        """Whether values that a formula repeats are columns of their own first."""
+        """Whether values that a formula repeats are computed as separate columns first."""
         ...
 
     def where(self, condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Quantity:
         """`then` where the condition holds, else `otherwise`: by default missing."""
 
     def quotient(self, value: Quantity, by: Quantity) -> Quantity:
-        """The value ÷ `by`, which is not 0 in any row; ÷ itself asks for that where it must."""
+        """The value ÷ `by`, which is not 0 in any row; the operator `/` may have to check that."""
 
     def log1p(self, value: Quantity) -> Quantity:
         """ln(1 + x), to the last digit also for small x."""
@@ -39,7 +39,7 @@ class Backend(Protocol):
         """ln x."""
 
     def clip(self, value: Quantity, lo: float, hi: float) -> Quantity:
-        """The value, or the end of the range that it is beyond; missing stays missing."""
+        """The value, limited to the range from `lo` to `hi`; missing stays missing."""
 
     def minimum(self, value: Quantity, other: Quantity) -> Quantity:
         """The lesser of two values, the second a column."""
@@ -57,7 +57,7 @@ class Polars:
     column
         `pl.col`, or `pl.field` within structs.
     repeats_as_columns
-        Whether values that a formula repeats are columns of their own first.
+        Whether values that a formula repeats are computed as separate columns first.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Polars:
         return value.log()
 
     def clip(self, value: pl.Expr, lo: float, hi: float) -> pl.Expr:
-        """The value, or the end of the range that it is beyond; missing stays missing."""
+        """The value, limited to the range from `lo` to `hi`; missing stays missing."""
         return value.clip(lo, hi)
 
     def minimum(self, value: Quantity, other: pl.Expr) -> pl.Expr:

@@ -1,37 +1,26 @@
 """Checks of single arguments, each with a message that names the argument."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
-from os import PathLike
+from numbers import Real
 from typing import Any, TypeGuard, cast
 
 import polars as pl
 
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted, spelled
 
-# The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
+# The most priors, recalls or points of a line; more would fill the memory.
 MAX_NUMBER = 1_000_000
-# Less is lost beside 1 in quantiles.
-LEAST_SHARE = 1e-15
-# Examples of shares, for a hint.
-SHARES = {"level": 0.95, "confidence": 0.95, "theta": 0.5, "recall": 0.9, "precision": 0.8}
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that a float holds; text that looks like one is not.
-
-    Nor is a Decimal, with which floats do not compute, or a Fraction, which has no decimals,
-    or a Boolean of NumPy.
-    """
-    if isinstance(value, str | bytes | bytearray | Decimal | Fraction) or hasattr(value, "__len__"):
-        return False
-    if getattr(getattr(value, "dtype", None), "kind", None) == "b":
+    """Whether a value is a number that fits a float, and no text, Decimal or Fraction."""
+    if not isinstance(value, Real) or isinstance(value, Fraction):
         return False
     try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+        float(value)
+    except OverflowError:
         return False
     return True
 
@@ -41,17 +30,12 @@ def check_share(name: str, value: object) -> None:
     if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed is 0 < {name} < 1.",
-            hint=share_hint(name, value, SHARES.get(name, 0.05)),
-        )
-    if value < LEAST_SHARE:
-        raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is {LEAST_SHARE:g} ≤ {name} < 1.",
-            hint=Hint.example(name, SHARES.get(name, 0.05)),
+            hint=share_hint(name, value, 0.95 if name in ("level", "confidence") else 0.5),
         )
 
 
-def share_hint(name: str, value: object, usual: float) -> Hint:
-    """The hint at a share between 0 and 1: of a value in per cent that share, else a usual one.
+def share_hint(name: str, value: object, usual: float) -> str:
+    """The hint for a share between 0 and 1: a value in per cent as a share, else a usual one.
 
     Examples
     --------
@@ -59,9 +43,8 @@ def share_hint(name: str, value: object, usual: float) -> Hint:
     90 % is recall=0.9. for example recall=0.5.
     """
     if is_number(value) and 1 < value <= 100:
-        share: dict[str, Any] = {name: value / 100}
-        return Hint(f"{value:g} % is {{{name}}}.", **share)
-    return Hint.example(name, usual)
+        return f"{value:g} % is {spelled(name, value / 100)}."
+    return example(name, usual)
 
 
 def check_factors(**factors: object) -> None:
@@ -69,34 +52,24 @@ def check_factors(**factors: object) -> None:
     for name, value in factors.items():
         if is_number(value) and 0 < value < float("inf"):
             continue
+        per_case = name.startswith("cost") and not is_number(value)
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
-            hint=_cost_hint(value) if name.startswith("cost") else "1 is the default.",
+            hint="if each case has its own cost, give that as `weight`, and here the mean cost."
+            if per_case
+            else "1 is the default.",
         )
-
-
-def _cost_hint(value: object) -> str:
-    """The hint at a cost that is no number."""
-    if isinstance(value, str | pl.Expr) or getattr(value, "shape", None):
-        return "if each case has its own cost, give that as `weight`, and here the mean cost."
-    return "1 is the default."
 
 
 def check_ratio(ratio: object) -> None:
     """Refuse what is not a number of test cases per training case."""
-    valid = is_number(ratio) and isfinite(ratio) and ratio >= 0
-    if not valid or isinstance(ratio, bool):
+    if not is_number(ratio) or isinstance(ratio, bool) or not isfinite(ratio) or ratio < 0:
         raise InvalidArgument(
             f"test_train_ratio is {shortened(ratio)}, needed is a number ≥ 0: test over training "
             "cases of a fold, which the table does not tell.",
-            hint=Hint(
-                "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or {case} where its "
-                "values are the cases of one cross-validation; predictions of fitted models on "
-                "one test set, {target}, need none.",
-                test_train_ratio=0.25,
-                case="id",
-                target="trained",
-            ),
+            hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds, or case='id' "
+            "where its values are the cases of one cross-validation; predictions of fitted models "
+            "on one test set, target='trained', need none.",
         )
 
 
@@ -107,21 +80,31 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
         end = f"≥ {least}" if most is None else f"from {least} to {most:,}"
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are whole numbers {end}.",
-            hint=Hint.example(name, max(least, 1)),
+            hint=example(name, max(least, 1)),
         )
 
 
-def check_flag(name: str, value: object) -> None:
-    """Refuse what is neither True nor False."""
+def check_bool(name: str, value: object) -> None:
+    """Refuse what is not True or False: a level, such as 0.9, would count as True."""
     if not isinstance(value, bool):
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are True and False.",
-            hint=Hint.example(name, True),
+            hint=f"{name}=True; the confidence is level=0.95.",
         )
 
 
-def refuse_unused(purpose: str, why: str, *, hint: Hint | None = None, **options: object) -> None:
-    """Refuse options that are for something else; None is not given.
+def check_text(name: str, value: object, usual: str) -> None:
+    """Refuse what is not a text."""
+    if not isinstance(value, str):
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed is a name.", hint=example(name, usual)
+        )
+
+
+def refuse_unused(
+    purpose: str, why: str, *, hint: str = "leave it out.", **options: object
+) -> None:
+    """Refuse options that are for another purpose; those that are None were not given.
 
     Examples
     --------
@@ -133,73 +116,49 @@ def refuse_unused(purpose: str, why: str, *, hint: Hint | None = None, **options
     """
     given = [name for name, value in options.items() if value is not None]
     if given:
-        raise InvalidArgument(
-            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} {purpose}, and {why}.",
-            hint=hint or ("leave it out." if len(given) == 1 else "leave them out."),
-        )
+        verb = "is" if len(given) == 1 else "are"
+        raise InvalidArgument(f"{' and '.join(given)} {verb} {purpose}, and {why}.", hint=hint)
 
 
 def unless(default: object, value: object) -> object:
-    """None where a value is its default, as if it was not given."""
+    """The value, or None if it is the default, for `refuse_unused`."""
     is_scalar = isinstance(value, str | int | float)
     return None if is_scalar and value == default else value
 
 
-def check_text(name: str, value: object, example: str) -> None:
-    """Refuse what is not a text."""
-    if not isinstance(value, str):
-        raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is a name.", hint=Hint.example(name, example)
-        )
-
-
-def check_path(name: str, value: object) -> None:
-    """Refuse what is not the path of a file or folder."""
-    if not isinstance(value, str | PathLike):
-        raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is a path.", hint="give it as a text."
-        )
-
-
-def listed_values(values: object) -> list[Any] | None:
-    """The values of a list, an array, a column or a generator; None of anything else."""
+def one_or_several(values: object) -> list[Any]:
+    """A list of the values of an iterable, or of the one value; a text or table is one value."""
     if isinstance(values, str | bytes | Mapping | pl.DataFrame | pl.LazyFrame):
-        return None
+        return [values]
     try:
         return list(values)  # type: ignore[call-overload, no-any-return]
     except TypeError:
-        return None
-
-
-def one_or_several(values: object) -> list[Any]:
-    """The values of a list and its like, and any other value alone."""
-    listed = listed_values(values)
-    return [values] if listed is None else listed
+        return [values]
 
 
 def pair_of(values: object) -> tuple[float, float] | None:
     """Two numbers, as given; None of anything else."""
-    pair = listed_values(values) or []
+    pair = one_or_several(values)
     is_pair = len(pair) == 2 and all(map(is_number, pair))
     return (pair[0], pair[1]) if is_pair else None
 
 
 def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
-    """Distinct shares from 0 to 1, or so many at equal steps; 1 only where the range is closed."""
+    """The sorted shares from 0 to 1, or `given` of them at equal steps; without 1 if not closed."""
     if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MAX_NUMBER:
         return [i / (given - 1 if closed else given) for i in range(given)]
-    values = listed_values(given) or []
+    values = [] if is_number(given) else one_or_several(given)
     inside = all(is_number(one) and (0 <= one < 1 or (closed and one == 1)) for one in values)
     if not values or not inside:
         end = "≤ 1" if closed else "< 1"
         raise InvalidArgument(
             f"{name} is {shortened(given)}, allowed are values ≥ 0 and {end}, or their number "
             f"from 2 to {MAX_NUMBER:,}.",
-            hint=Hint.example(name, [0.1, 0.2]),
+            hint=example(name, [0.1, 0.2]),
         )
     return sorted({float(value) for value in values})
 
 
 def shortened(value: object) -> str:
-    """A value for a message; of a long one the beginning."""
+    """A value for a message, cut if it is long."""
     return quoted([value])

@@ -1,24 +1,18 @@
-"""Reserved column names, and the step from names to expressions."""
+"""Reserved names of columns, and checks of names, keys and their types."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import wraps
-from inspect import signature
-from itertools import chain, count
-from typing import Any, Concatenate, Literal, TypeVar, cast, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
 from polaroc.base.joins import as_key
-from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
-from polaroc.base.text import text_of
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, EagerTable, FrameStep, Table
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
 )  # fmt: skip
-# Of a curve of sampling weights: as many negatives of equal weight as tell rates as well (Kish).
+# The effective number of negatives (Kish), in curves of sampling weights.
 EFFECTIVE = "effective_negatives"
 # Greater weights are squared as this one, so that sums of squares do not overflow.
 MAX_SQUARED = 1e140
@@ -27,13 +21,13 @@ MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "no
 INTERVAL = ("lower", "upper", "std_error")
 # The coverage of the limits of a table.
 COVERAGE = "level"
-# The range of priors, or the belief, of a measure.
+# The range of priors, or the belief, that a measure is taken over.
 OVER = "over"
 # The ends of the range of priors, or of the belief, that a threshold was chosen over.
 OVER_ENDS = ("over_lower", "over_upper")
 # Limits of a prior that was estimated or is believed.
 PRIOR_LIMITS = ("prior_lower", "prior_upper")
-# What a threshold promises, in one sentence.
+# The promise of a threshold, in one sentence.
 PROMISE = "promise"
 WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 POINT = ("rule", "share")
@@ -45,7 +39,7 @@ RESERVED = frozenset(
         *PRIOR_LIMITS, "precision", EFFECTIVE,
     )
 )  # fmt: skip
-# Further columns of judged thresholds and of expected costs, and those of them that have limits.
+# Further columns of judged thresholds and of expected costs, and the columns that have limits.
 FURTHER = (
     "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
     "f_measure", "accuracy", "error", "informedness",
@@ -53,47 +47,24 @@ FURTHER = (
 COSTS_WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
 EXPECTED_COSTS = (*COSTS_WITH_LIMITS, "worth_of_prior", "cost_trivial")
 HAVE_LIMITS = ("tpr", "fpr", "precision", "posfrac", "cost", *FURTHER, *COSTS_WITH_LIMITS)
-# As keys they could not be told from what tables of thresholds hold.
+# Keys with these names could not be told from the columns of tables of thresholds.
 OF_THRESHOLDS = frozenset(
     (
         "posfrac", "cost", *FURTHER, *EXPECTED_COSTS,
         *(f"{name}_{end}" for name in HAVE_LIMITS for end in ("lower", "upper")),
     )
 )  # fmt: skip
-RENAME = Hint(
-    "rename it first: frame.rename({...}).",
-    command_line="rename it where the file is written, or in a copy.",
+# A hint for keys that hold lists, structs, bytes or durations.
+AS_TEXT = (
+    'make text of it first: pl.col(...).list.join(","), .struct.json_encode(), '
+    '.bin.encode("hex") or .dt.to_string("iso").'
 )
-# How a table is made of predictions.
-OF_PREDICTIONS = {
-    "curve(...)": ": of predictions, pr.curve(table, truth='truth', score='score')",
-    "surface(...)": ": of predictions, pr.surface(pr.curve(table, truth='truth', score='score'), "
-    "priors=[0.01, 0.1])",
-}
-
-# Of so few rows the streaming engine takes longer to begin than the other to end.
+RENAME = "rename it first."
+# Up to so many rows the in-memory engine ends before the streaming engine has begun.
 FEW_ROWS = 10_000
 Engine = Literal["auto", "in-memory"]
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
-
-
-def with_first(
-    convert: Callable[[Any], Any], step: Callable[Concatenate[Any, _P], Any]
-) -> FrameStep[_P]:
-    """Convert the first argument."""
-    name = next(iter(signature(step).parameters))
-    # With wrong arguments, let Python raise its own TypeError.
-    call = cast(Callable[..., Any], step)
-
-    @wraps(step)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not args and name not in kwargs:
-            return call(**kwargs)
-        frame, *rest = args or (kwargs.pop(name),)
-        return collect_like(frame, call(convert(frame), *rest, **kwargs))
-
-    return cast(FrameStep[_P], wrapper)
 
 
 def as_lazy(frame: object) -> pl.LazyFrame:
@@ -101,15 +72,7 @@ def as_lazy(frame: object) -> pl.LazyFrame:
     return as_polars(frame).lazy()
 
 
-@overload
-def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
-
-
-@overload
-def collect_like(frame: EagerTable, result: pl.LazyFrame) -> pl.DataFrame: ...
-
-
-def collect_like(frame: Table, result: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame | pl.DataFrame:
+def collect_like(frame: object, result: Any) -> Any:
     """`result`, collected unless `frame` is a LazyFrame."""
     if isinstance(frame, pl.LazyFrame) or isinstance(result, pl.DataFrame):
         return result
@@ -125,7 +88,10 @@ def engine_for(frame: object) -> Engine:
 def column_name(name: object, argument: str) -> str:
     """The name of a column; raise for anything else."""
     if not isinstance(name, str):
-        raise _no_name(name, argument, "a column name (str)")
+        raise InvalidArgument(
+            f"{argument} is a column name (str), found {type(name).__qualname__}.",
+            hint="compute the column with with_columns first, and give its name.",
+        )
     if name == "*" or (name.startswith("^") and name.endswith("$")):
         raise InvalidArgument(
             f"{argument}: the column is named {name!r}, a pattern of several columns to Polars.",
@@ -138,45 +104,13 @@ def column_names(names: object, argument: str) -> list[str]:
     """The names of an argument that takes none, one or a list of columns."""
     if names is None:
         return []
-    if isinstance(names, str):
-        return [column_name(names, argument)]
-    if not isinstance(names, list | tuple):
-        raise _no_name(names, argument, "a column name (str) or a list of them")
-    listed = [column_name(name, argument) for name in names]
-    refuse_repeated(listed, argument)
-    return listed
-
-
-def _no_name(value: object, argument: str, allowed: str) -> InvalidArgument:
-    """The error of an argument that names no column."""
-    return InvalidArgument(
-        f"{argument} is {allowed}, found {type_name(value)}.",
-        hint="compute the column with with_columns first, and give its name.",
-    )
-
-
-def type_name(value: object) -> str:
-    """The type as users import it: numpy.ndarray, polars.Series, list."""
-    kind = type(value)
-    package = kind.__module__.split(".")[0]
-    return kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"
-
-
-def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
-    """Refuse reserved names, those in `also` among them, and repeated names among the keys."""
-    reserved = RESERVED | OF_THRESHOLDS | {*also}
-    _refuse_taken([key for key in keys if key in reserved or key.startswith(PRIVATE)])
-    refuse_repeated(keys, "by")
-
-
-def _refuse_taken(keys: Sequence[str]) -> None:
-    """Refuse keys that have the name of a column of a result."""
-    if keys:
+    several = names if isinstance(names, list | tuple) else [names]
+    listed = [column_name(name, argument) for name in several]
+    if len(set(listed)) < len(listed):
         raise InvalidArgument(
-            f"a column that tells rows apart is {quoted(keys)}, reserved for polaroc's own "
-            "columns.",
-            hint=RENAME,
+            f"{argument} names a column twice: {quoted(listed)}.", hint="name each once."
         )
+    return listed
 
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
@@ -192,16 +126,8 @@ def refuse_nested(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None
         if kinds[key].is_nested():
             raise InvalidArgument(
                 f"{key!r} holds lists or structs, by which cases are not divided here.",
-                hint=text_of(kinds[key]),
+                hint=AS_TEXT,
             )
-
-
-def refuse_repeated(names: Sequence[str], argument: str) -> None:
-    """Refuse an argument that names a column twice."""
-    if len(set(names)) < len(names):
-        raise InvalidArgument(
-            f"{argument} names a column twice: {quoted(names)}.", hint="name each once."
-        )
 
 
 def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
@@ -209,31 +135,8 @@ def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
     clash = [name for name in names if name in added]
     if clash:
         raise InvalidArgument(
-            f"the column {quoted(clash)} is also a column of the result.",
-            hint=RENAME,
+            f"the column {quoted(clash)} is also a column of the result.", hint=RENAME
         )
-
-
-def keys_named(
-    role: Literal["model", "fold"], names: str | Sequence[str] | None, keys: Sequence[str]
-) -> list[str]:
-    """The keys of a table that tell its models or folds apart, by default the one named so.
-
-    Examples
-    --------
-    >>> keys_named("model", None, ["model", "cv"]), keys_named("fold", "site", ["model", "site"])
-    (['model'], ['site'])
-    """
-    named = column_names(role if names is None else names, role)
-    if not named or any(name not in keys for name in named):
-        raise InvalidArgument(
-            f"{role} is {names or role!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint=Hint(
-                f"name a key that tells the {role}s apart, or make the table with {{{role}}}.",
-                **{role: None},
-            ),
-        )
-    return named
 
 
 def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:
@@ -243,13 +146,13 @@ def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[
     if missing:
         raise InvalidTable(
             f"the table has no column {quoted(missing)}; it has {quoted(present) or 'no columns'}.",
-            hint=f"pass the result of {source}{OF_PREDICTIONS.get(source, '')}.",
+            hint=f"pass the result of {source}.",
         )
     return [name for name in present if name not in RESERVED]
 
 
 def curve_keys(frame: pl.LazyFrame) -> list[str]:
-    """The keys of a curve table; a surface, which holds each curve many times, is refused."""
+    """The keys of a curve table; raise for a surface, which has each curve at several priors."""
     keys = require(frame, CURVE, source="curve(...)")
     if set(GRID) & set(frame.collect_schema().names()):
         raise InvalidTable(
@@ -263,7 +166,7 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
             f"the column {wrong[0]!r} is {kinds[wrong[0]]}, allowed are numbers.",
             hint=f"cast it first: pl.col({wrong[0]!r}).cast(pl.Float64).",
         )
-    _refuse_taken([key for key in keys if key in OF_THRESHOLDS])
+    refuse_clash(keys, OF_THRESHOLDS)
     return keys
 
 
@@ -299,27 +202,26 @@ def with_key_types(
     keys: Sequence[str],
     tables: tuple[str, str],
 ) -> pl.LazyFrame:
-    """The table with its text keys in the types that they have in another, to be joined to it.
+    """The table with its text keys cast to the types of another table, to be joined to it.
 
-    Keys whose values that type does not have are left out.
+    Rows with values that those types do not have, such as other categories, are left out.
     """
     for key in text_keys_of_different_types(kinds, table.collect_schema(), keys, tables):
-        own = pl.col(key).cast(kinds[key], strict=False)
-        # As nulls, values that do not fit would match keys that are null.
-        table = table.filter(own.is_null() == pl.col(key).is_null()).with_columns(own)
+        as_other = pl.col(key).cast(kinds[key], strict=False)
+        # Values that do not fit become null, and would match null keys.
+        table = table.filter(as_other.is_null() == pl.col(key).is_null()).with_columns(as_other)
     return table
 
 
 def check_shared_keys(
-    keys: Sequence[str], own: Sequence[str], table: str, hint: str | None = None
+    keys: Sequence[str], of_cases: Sequence[str], table: str, hint: str | None = None
 ) -> None:
-    """Refuse keys of a table, named in the message, that are not among those of the cases."""
-    unknown = [key for key in keys if key not in own]
+    """Refuse keys of a table that are not keys of the cases; `table` is its name in the message."""
+    unknown = [key for key in keys if key not in of_cases]
     if unknown:
         raise InvalidTable(
             f"no role of the cases names the key {quoted(unknown)} of {table}.",
-            hint=hint
-            or Hint("name it with {model}, {fold} or {by}.", model=None, fold=None, by=None),
+            hint=hint or "name it with model=, fold= or by=.",
         )
 
 
@@ -340,18 +242,6 @@ def with_level(table: _F, level: float | None) -> _F:
     after = ends[-1] + 1
     coverage = pl.lit(level, pl.Float64).alias(COVERAGE)
     return table.with_columns(coverage).select(*names[:after], COVERAGE, *names[after:])
-
-
-def free_name(name: str, present: Collection[str]) -> str:
-    """A name that no column has: this one, or the first with a number behind it.
-
-    Examples
-    --------
-    >>> free_name("id", ["score"]), free_name("id", ["id", "id_1"])
-    ('id', 'id_2')
-    """
-    numbered = (f"{name}_{i}" for i in count(1))
-    return next(one for one in chain([name], numbered) if one not in present)
 
 
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:

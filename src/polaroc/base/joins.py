@@ -25,14 +25,14 @@ def join_on(
     [(nan, 7, 7)]
     """
     schemas = left.collect_schema(), right.collect_schema()
-    # In memory, Polars 2.1 does not find NaN in a single column that is sorted, or of one row.
+    # In memory, Polars 2.1 does not match NaN in a single key column that is sorted or has one row.
     if len(keys) > 1 or not all(schema[keys[0]].is_float() for schema in schemas):
         return left.join(right, on=keys, how=how, nulls_equal=True, maintain_order=order)
     (key,), bits = keys, private("bits")
     number = pl.col(key).cast(pl.Float64)
     one_zero = pl.when(number.ne_missing(0.0)).then(number).otherwise(0.0).fill_nan(nan)
     by_bits = one_zero.reinterpret(dtype=pl.UInt64).alias(bits)
-    # Both are frames of one kind, which a type checker forgets.
+    # Both are frames of one kind, which type checkers do not see.
     other: Any = right.with_columns(by_bits).drop(key)
     matched = left.with_columns(by_bits).join(
         other, on=bits, how=how, nulls_equal=True, maintain_order=order
@@ -41,7 +41,7 @@ def join_on(
 
 
 def as_key(values: Iterable[Any]) -> tuple[Any, ...]:
-    """The values of a key to look it up in a mapping, where NaN is found by identity alone.
+    """The values of a key as a key of a mapping, with one NaN, as NaN equals only itself there.
 
     Examples
     --------

@@ -30,7 +30,7 @@ SAME, SHARES, SOUGHT = _columns("same shares sought")
 (LIMITS_NOTE,) = _columns("limits_note")
 
 # Measures by model, fold and prior.
-MODEL, BLOCK, FOLD, LACKING = _columns("model block fold lacking")
+MODEL, BLOCK, FOLD = _columns("model block fold")
 VALUE, AT, HAVE, SPREAD, RESPONSE, LEVEL = _columns("value at have spread response level")
 
 # Charts.

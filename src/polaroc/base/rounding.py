@@ -1,10 +1,10 @@
-"""Numbers as text, rounded so that they stay true: no small one as 0, no large one as all."""
+"""Numbers as rounded text: no small number becomes 0, and no share below all becomes 100 %."""
 
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, log10
 
-# Probabilities nearer to 1 are not told apart.
+# Probabilities from here on are written as "> 99 %".
 ALMOST = 0.995
-# Per cent from which on a share differs from all by rounding only.
+# Per cent from which on a share is 100 % up to rounding errors.
 ALL = 100 - 1e-9
 
 
@@ -33,38 +33,7 @@ def significant(value: float | None, digits: int = 4) -> str | None:
     return None if value is None else f"{value:.{digits}g}"
 
 
-def threshold_text(threshold: float, below: float | None = None) -> str:
-    """A threshold in as few digits as select the same cases.
-
-    Parameters
-    ----------
-    threshold
-        Scores from it on are called positive.
-    below
-        The highest score below it, -inf if there is none. The text is then the threshold rounded
-        down to two digits or more, and nearer to it than to that score, so that scores of single
-        precision are on the same side, too. If that score is not known (None), the text has all
-        digits.
-
-    Examples
-    --------
-    >>> threshold_text(0.767285, 0.7661), threshold_text(-1.83818, -1.8382), threshold_text(3.0)
-    ('0.767', '-1.83818', '3')
-    >>> threshold_text(0.00063612, 0.00060001), threshold_text(0.00063612)
-    ('0.00063', '0.00063612')
-    """
-    from decimal import ROUND_FLOOR, Context, Decimal
-
-    if below is not None and isfinite(threshold):
-        exact, middle = Decimal(repr(float(threshold))), (below + threshold) / 2
-        for digits in range(2 if isfinite(below) else 3, 18):
-            rounded = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact))
-            if middle < rounded <= threshold:
-                return repr(rounded).removesuffix(".0")
-    return repr(float(threshold)).removesuffix(".0")
-
-
-# A p-value below it is not told from others: tails of distributions are not known so far out.
+# Smaller p-values are not written out: tails of distributions are not known so far out.
 LEAST_P = 0.001
 
 
@@ -93,10 +62,6 @@ def p_in_words(value: float) -> str:
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
-# The heading of what `with_limits` writes, by the columns that it is made of.
-ESTIMATE = "estimate (lower to upper)"
-
-
 def with_limits(estimate: float | None, lower: float | None, upper: float | None) -> str:
     """An estimate and its interval in words, – where there is none.
 
@@ -112,7 +77,7 @@ def with_limits(estimate: float | None, lower: float | None, upper: float | None
 
 
 def percent(share: float, digits: int = 3) -> str:
-    """A share in per cent, to so many digits, not rounded to all.
+    """A share in per cent, to so many digits; less than 1 is not rounded to 100 %.
 
     Examples
     --------
@@ -121,23 +86,13 @@ def percent(share: float, digits: int = 3) -> str:
     """
     text = f"{100 * share:.{digits}g}"
     if text == "100" and 100 * share < ALL:
-        text = f"{100 * share:.{decimals_below(100 * share)}f}"
+        # With the decimals that keep it below 100.
+        text = f"{100 * share:.{-floor(log10(100 - 100 * share))}f}"
     return f"{text} %"
 
 
-def decimals_below(value: float) -> int:
-    """How many decimals a number a little below 100 needs not to be rounded to it.
-
-    Examples
-    --------
-    >>> decimals_below(99.7), decimals_below(99.95)
-    (1, 2)
-    """
-    return -floor(log10(100 - value))
-
-
 def probability(value: float | None) -> str | None:
-    """A probability in whole per cent, not rounded to none or all.
+    """A probability in whole per cent, not rounded to 0 or 100 %.
 
     Examples
     --------

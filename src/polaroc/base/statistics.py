@@ -5,20 +5,20 @@ from functools import cache
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 NORMAL = NormalDist()
-# Share by which equal floats may differ: their sums vary in the last digits from run to run.
+# Relative difference of equal floats: sums vary in the last digits from run to run.
 ROUNDING = 1e-12
 # Degrees of freedom above which the expansion of Student's quantile is accurate to 1e-6.
 MANY = 40
 
 
 def normal(level: float) -> float:
-    """The quantile of the normal distribution that holds `level` between it and its negative.
+    """The quantile z of the normal distribution: between −z and z lies the probability `level`.
 
     Examples
     --------
@@ -36,9 +36,9 @@ class Band(NamedTuple):
 
 
 def binomial_band(count: "Array | float", size: "Array | float", error: "Array | float") -> Band:
-    """Clopper and Pearson's limits of a share, each of which fails with half the error at most.
+    """Clopper and Pearson's limits of a share; each is wrong with at most half of the error rate.
 
-    Fractional counts are those of an effective size, as of weighted samples (Korn and Graubard).
+    Counts may be fractional: those of the effective size of a weighted sample (Korn and Graubard).
 
     Examples
     --------
@@ -70,7 +70,7 @@ def quadrature(n: int) -> list[tuple[float, float]]:
 
 @cache
 def legendre(n: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The n Gauss-Legendre nodes on (-1, 1), and their weights; kept, as they take eigenvalues.
+    """The n Gauss-Legendre nodes on (-1, 1), and their weights; cached, as they take eigenvalues.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def legendre(n: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def student(freedom: pl.Expr, level: float) -> pl.Expr:
-    """The quantile of Student's t that holds `level` between itself and its negative.
+    """The quantile of Student's t: between it and its negative lies the probability `level`.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
     from scipy.special import stdtrit
 
     few = {n: float(stdtrit(n, (1 + float(level)) / 2)) for n in range(1, MANY)}
-    # As floats, since cubes of millions overflow whole numbers.
+    # As floats, since cubes of millions overflow integers.
     n, z = freedom.cast(pl.Float64), normal(level)
     # Fisher and Cornish's expansion in 1/n.
     expansion = (
@@ -109,7 +109,7 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
 
 
 def least_factor(enough: Callable[[float], bool], most: float, nearly: float) -> float | None:
-    """The least factor from 1 on that is enough, up to a factor of `nearly`; None up to `most`.
+    """The least factor ≥ 1 that is enough, to a relative precision of `nearly`; None above `most`.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def least_factor(enough: Callable[[float], bool], most: float, nearly: float) ->
 
 
 def equal_units(weights: "Array") -> int:
-    """As many units of equal weight as tell a variance as well (Satterthwaite 1946).
+    """The effective number of units for a variance, given their weights (Satterthwaite 1946).
 
     Examples
     --------
@@ -141,7 +141,7 @@ def equal_units(weights: "Array") -> int:
 
 
 def normal_scores(values: "Array") -> "Array":
-    """Normal quantiles in the place of ranks (van der Waerden's); ties share the mean rank.
+    """Normal scores (van der Waerden's): normal quantiles of ranks; ties have their mean rank.
 
     Examples
     --------
@@ -154,31 +154,3 @@ def normal_scores(values: "Array") -> "Array":
 
     normal: Array = ndtri((rankdata(values) - 0.5) / values.size)
     return normal
-
-
-def mean_squares(values: "Array", group: "Array") -> tuple[float, float]:
-    """The mean squares of values between and within groups that are numbered from 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mean_squares(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 1, 1]))
-    (16.0, 2.0)
-    """
-    size = np.bincount(group)
-    means = np.bincount(group, values) / size
-    between = float(size @ (means - values.mean()) ** 2) / (size.size - 1)
-    return between, float(((values - means[group]) ** 2).sum()) / (values.size - size.size)
-
-
-def usual_size(size: "Array") -> float:
-    """The values of a usual group, as the variance between groups of these sizes counts them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> usual_size(np.array([1, 3])), usual_size(np.array([2, 2]))
-    (1.5, 2.0)
-    """
-    total = float(size.sum())
-    return (total - float(size @ size) / total) / max(size.size - 1, 1)

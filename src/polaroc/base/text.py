@@ -1,18 +1,22 @@
-"""Text that is shown, and that no terminal, spreadsheet or reader of UTF-8 takes for more."""
+"""Text of messages and notes, and texts that stand for missing values."""
+
+import re
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from polaroc.errors import quoted
+from polaroc.errors import MAX_LETTERS, quoted
 
-# Beginnings of cells that spreadsheets read as formulas, except plain numbers.
-FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
-# Texts that stand for a missing value, in small letters, and one that does so as Python writes it:
-# "none" is a label, as of how severe a disease is.
+# Texts that stand for a missing value in any letter case, and one that does only as Python writes
+# it: "none" may be a label, such as that of a disease's severity.
 MISSING_WORDS, MISSING_TEXT = ("", "na", "n/a", "#n/a", "<na>", "nan", "null"), "None"
+# The number of names in an enumeration.
+MAX_NAMED = 5
+DIGITS = re.compile(r"\d[\d.,]*")
 
 
 def escape_control(text: str) -> str:
-    """Text with control characters spelled out, which a terminal would obey."""
+    """Text with escaped control characters, which a terminal would execute."""
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
@@ -28,7 +32,7 @@ def capitalised(words: str) -> str:
 
 
 def joined_notes(*notes: str | pl.Expr, separator: str = "; ") -> pl.Expr:
-    """Notes of a row as one `note`, null where there is none.
+    """The notes of a row, joined to one `note`; null where there is none.
 
     Examples
     --------
@@ -68,73 +72,68 @@ def is_missing_text(text: pl.Expr) -> pl.Expr:
     return word.str.to_lowercase().is_in(MISSING_WORDS) | (word == MISSING_TEXT)
 
 
-def is_utf8(text: str) -> bool:
-    """Whether text has no byte of another encoding, as names of files and arguments may.
+def named(models: Sequence[object], last: str = "and") -> str:
+    """The first names as an enumeration, with a word before the last of them.
 
     Examples
     --------
-    >>> is_utf8("scores"), is_utf8(b"sc\\xf6res".decode(errors="surrogateescape"))
-    (True, False)
+    >>> named(["A", "B", "C"]), named(["A", "B", "C"], "or")
+    ('A, B and C', 'A, B or C')
     """
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+    words = [one_name(model) for model in models[:MAX_NAMED]]
+    if len(models) > MAX_NAMED:
+        words.append(f"{len(models) - MAX_NAMED} more")
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def escape_spreadsheet(table: pl.DataFrame) -> pl.DataFrame:
-    """A table for CSV files, with an apostrophe before what a spreadsheet would compute.
+def one_name(model: object) -> str:
+    """A name for a sentence: quoted if blank, cut if long.
 
     Examples
     --------
-    >>> escape_spreadsheet(pl.DataFrame({"model": ["=1+1", "-1", "A"]}))["model"].to_list()
-    ["'=1+1", '-1', 'A']
+    >>> one_name("A"), one_name(""), len(one_name("a" * 5_000))
+    ('A', "''", 61)
     """
-
-    def spelled(text: pl.Expr) -> pl.Expr:
-        risky = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
-        return pl.when(risky).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
-
-    table = in_csv(table)
-    kinds = (pl.String, pl.Categorical, pl.Enum)
-    texts = [name for name, kind in table.schema.items() if kind in kinds]
-    safe = table.with_columns(spelled(pl.col(name).cast(pl.String)).alias(name) for name in texts)
-    names = pl.Series("name", table.columns, dtype=pl.String)
-    headings = names.to_frame().select(spelled(pl.col("name"))).to_series()
-    return safe.rename(dict(zip(names, headings, strict=True)))
+    name = escape_control(str(model)).replace("\n", "\\n")
+    if not name.strip():
+        return repr(name)
+    return name if len(name) <= MAX_LETTERS else f"{name[:MAX_LETTERS]}…"
 
 
-def in_csv(table: pl.DataFrame) -> pl.DataFrame:
-    """A table with text in the place of what CSV has no form for.
+def key_text(key: str) -> pl.Expr:
+    """The values of a key as text, as Python writes them.
+
+    Polars writes some of them in another way: NaN, Booleans, times.
 
     Examples
     --------
-    >>> in_csv(pl.DataFrame({"k": [[1, 2]], "x": [0.5]})).rows()
-    [('[1, 2]', 0.5)]
+    >>> keys = pl.DataFrame({"model": [0.5, None, float("nan")]})
+    >>> keys.select(key_text("model")).to_series().to_list()
+    ['0.5', 'None', 'nan']
     """
-    return table.with_columns(_as_text(one) for one in table if not has_csv_form(one.dtype))
+
+    def texts(values: pl.Series) -> pl.Series:
+        return pl.Series(values.name, map(str, values), pl.String)
+
+    return pl.col(key).map_batches(texts, return_dtype=pl.String)
 
 
-def has_csv_form(kind: pl.DataType) -> bool:
-    """Whether CSV, and JSON in a way that can be read back, has a form for a type."""
-    return not (kind.is_nested() or kind in (pl.Binary, pl.Duration))
+def noted_by_kind(notes: Iterable[tuple[object, str]]) -> list[str]:
+    """A sentence for each note, with its models; notes that differ only in numbers are one.
 
-
-def text_of(kind: pl.DataType) -> str:
-    """The hint that says how text is made of values of a type that has no text of its own."""
-    if kind == pl.Struct:
-        made = "struct.json_encode()"
-    elif kind.is_nested():
-        made = 'cast(pl.List(pl.String)).list.join(",")'
-    else:
-        made = 'bin.encode("hex")' if kind == pl.Binary else 'dt.to_string("iso")'
-    return f"make text of it: pl.col(...).{made}."
-
-
-def _as_text(column: pl.Series) -> pl.Series:
-    """Lists, structs, bytes and lengths of time as text."""
-    if column.dtype == pl.Duration:
-        return column.dt.to_string("iso")
-
-    def word(value: object) -> str:
-        return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
-
-    words = [None if value is None else word(value) for value in column.to_list()]
-    return pl.Series(column.name, words, pl.String)
+    Examples
+    --------
+    >>> noted_by_kind([("A", "3 are null"), ("B", "3 are null"), ("C", "no positives")])
+    ['A and B: 3 are null.', 'C: no positives.']
+    >>> noted_by_kind([("A", "3 are null"), ("B", "4 are null")])
+    ['A and B: 3 are null (the numbers of A).']
+    """
+    kinds: dict[str, dict[object, str]] = {}
+    for name, note in notes:
+        kinds.setdefault(DIGITS.sub("", note), {})[name] = note
+    sentences = []
+    for noted in kinds.values():
+        first, note = next(iter(noted.items()))
+        whose = f" (the numbers of {one_name(first)})" if len(set(noted.values())) > 1 else ""
+        sentences.append(f"{named(list(noted))}: {note}{whose}.")
+    return sentences

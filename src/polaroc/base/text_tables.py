@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
-# Notes of a summary, and where the others are.
+# The number of notes in a summary, and where the others are.
 MOST_NOTES, MORE_NOTES = 3, "in .warnings"
 
-# Between words, and after _, - or / before a letter: numbers such as -1e-05 stay whole.
+# Breaks are between words, and after _, - or / before a letter: -1e-05 stays whole.
 BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
 
 
@@ -29,18 +29,29 @@ class Summarised:
         raise NotImplementedError
 
     def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(self.shown)
+        """All of it as text for a terminal of 80 columns, without colours."""
+        from io import StringIO
 
-    def __str__(self) -> str:
-        return self.summary()
+        from rich.console import Console
+
+        written = StringIO()
+        console = Console(
+            file=written, width=WIDTH, highlight=False, markup=False, color_system=None,
+            force_terminal=False, emoji=False,
+        )  # fmt: skip
+        for part in self.shown:
+            console.print(escape_control(part) if isinstance(part, str) else part)
+        return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
 
     def __repr__(self) -> str:
         return self.summary()
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def _repr_html_(self) -> str:
         return "".join(
-            part.html if isinstance(part, FoldedTable) else html_line(str(part))
+            part.html if isinstance(part, FoldedTable) else f"<p>{_escaped(part)}</p>"
             for part in self.shown
             if part
         )
@@ -63,7 +74,7 @@ def table_of(
     forms: Mapping[str, Callable[[Any], str | None]],
     keys: int = 1,
 ) -> "FoldedTable":
-    """Some columns of a frame under their names, each value written by the form of its column."""
+    """A table of the columns of a frame that have a form, a function that writes their values."""
     rows = [
         [form(value) for form, value in zip(forms.values(), row, strict=True)]
         for row in frame.select(*forms).iter_rows()
@@ -73,9 +84,9 @@ def table_of(
 
 @dataclass(frozen=True)
 class FoldedTable:
-    """A table that is folded between words, never inside one that fits the terminal.
+    """A table whose cells are wrapped between words, and inside those wider than the terminal.
 
-    Columns that do not fit beside each other follow below, with the keys again.
+    Columns for which there is no room follow below, with the keys again.
     """
 
     title: str
@@ -88,97 +99,67 @@ class FoldedTable:
     ) -> "Iterator[RenderableType]":
         from rich.text import Text
 
-        places = range(len(self.headings))
-        texts = [
-            [heading, *cells] for heading, *cells in zip(self.headings, *self.rows, strict=True)
+        columns = list(zip(self.headings, *self.rows, strict=True))
+        # The longest piece of each column, with two spaces between columns.
+        least = [
+            2 + max(_width(part) for text in column for part in BREAKS.split(text))
+            for column in columns
         ]
-        least = [max(_width(part) for text in column for part in _parts(text)) for column in texts]
-        whole = [max(map(_width, column)) for column in texts]
-        keys, others = list(places[: self.keys]), list(places[self.keys :])
         if self.title:
-            # Above the table: inside a narrow one it would wrap.
+            # As text above the table, since a title would wrap at the width of the table.
             yield Text(self.title)
+        keys, others = [*range(self.keys)], [*range(self.keys, len(columns))]
         while True:
             count = len(others)
-            while (
-                count > 1
-                and _beside(least[i] for i in (*keys, *others[:count])) > options.max_width
-            ):
+            while count > 1 and sum(least[i] for i in keys + others[:count]) > options.max_width:
                 count -= 1
-            shown = [*keys, *others[:count]]
-            widths = _narrowed({i: (least[i], whole[i]) for i in shown}, options.max_width)
-            yield self._drawn({i: texts[i] for i in shown}, widths)
+            shown = keys + others[:count]
+            yield self._drawn([columns[i] for i in shown], [least[i] for i in shown], options)
             others = others[count:]
             if not others:
                 return
 
-    def _drawn(self, texts: Mapping[int, list[str]], widths: Mapping[int, int]) -> "Table":
+    def _drawn(
+        self, columns: Sequence[tuple[str, ...]], least: list[int], options: "ConsoleOptions"
+    ) -> "Table":
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
         from rich.text import Text
 
-        drawn = Table(
-            header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False,
-        )  # fmt: skip
-        columns = []
-        for i, column in texts.items():
-            heading, *cells = (Text(_folded(text, widths[i])) for text in column)
+        widths = [2 + max(map(_width, column)) for column in columns]
+        while sum(widths) > options.max_width and max(widths) > 3:
+            # If not even the longest words fit, they are broken.
+            spare = [i for i, width in enumerate(widths) if width > least[i]] or range(len(widths))
+            widths[max(spare, key=widths.__getitem__)] -= 1
+        drawn = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        cells = []
+        for i, (column, width) in enumerate(zip(columns, widths, strict=True)):
+            heading, *folded = (Text(_folded(text, width - 2)) for text in column)
             drawn.add_column(
                 heading, justify="left" if i < self.keys else "right", overflow="fold",
-                width=widths[i],
+                width=width - 2,
             )  # fmt: skip
-            columns.append(cells)
-        for row in zip(*columns, strict=True):
+            cells.append(folded)
+        for row in zip(*cells, strict=True):
             drawn.add_row(*row)
         return drawn
 
     @property
     def html(self) -> str:
         """The table as HTML, every name and value escaped."""
-        from html import escape
-
-        head = "".join(f"<th>{escape(heading)}</th>" for heading in self.headings)
-        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows]
+        head = "".join(f"<th>{_escaped(heading)}</th>" for heading in self.headings)
+        lines = ["".join(f"<td>{_escaped(cell)}</td>" for cell in row) for row in self.rows]
         body = "".join(f"<tr>{line}</tr>" for line in lines)
         return (
-            f"<table><caption>{escape(self.title)}</caption>"
+            f"<table><caption>{_escaped(self.title)}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
-
-
-def _beside(widths: Iterable[int]) -> int:
-    """The width of columns with an edge on either side, and two spaces between them."""
-    return sum(width + 2 for width in widths)
-
-
-def _narrowed(widths: Mapping[int, tuple[int, int]], limit: int) -> dict[int, int]:
-    """The widths of columns, of which each has a least and a whole one, within a limit."""
-    narrowed = {i: whole for i, (_, whole) in widths.items()}
-    while _beside(narrowed.values()) > limit:
-        # Where not even the longest words fit, they are broken.
-        spare = [i for i in narrowed if narrowed[i] > widths[i][0]] or list(narrowed)
-        widest = max(spare, key=narrowed.__getitem__)
-        if narrowed[widest] == 1:
-            break
-        narrowed[widest] -= 1
-    return narrowed
 
 
 def _width(text: str) -> int:
     from rich.cells import cell_len
 
     return max(map(cell_len, text.split("\n")))
-
-
-def _parts(text: str) -> list[str]:
-    """The pieces between which a text may be folded.
-
-    Examples
-    --------
-    >>> _parts("random_forest-large 2")
-    ['random_', 'forest-', 'large', ' ', '2']
-    """
-    return BREAKS.split(text)
 
 
 def _folded(text: str, width: int) -> str:
@@ -190,7 +171,7 @@ def _folded(text: str, width: int) -> str:
     'random_forest-\\nlarge 2'
     """
     lines = [""]
-    for part in _parts(text):
+    for part in BREAKS.split(text):
         if _width(lines[-1] + part) > width and lines[-1]:
             lines[-1] = lines[-1].rstrip(" ")
             lines.append("")
@@ -198,65 +179,21 @@ def _folded(text: str, width: int) -> str:
     return "\n".join(lines)
 
 
-def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:
-    """Tables and sentences as text of a given width, without colours."""
-    from io import StringIO
+def _escaped(text: object) -> str:
+    """Text for HTML."""
+    from html import escape
 
-    from rich.console import Console
-
-    written = StringIO()
-    console = Console(
-        file=written, width=width, highlight=False, markup=False, color_system=None,
-        force_terminal=False, emoji=False,
-    )  # fmt: skip
-    for part in parts:
-        console.print(escape_control(part) if isinstance(part, str) else part)
-    return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
+    return escape(escape_control(str(text)))
 
 
 def noted(lines: Iterable[str]) -> list[str]:
-    """The first notes of a summary, which change what is decided, and how many more there are.
+    """The first notes of a summary, and the number of those that are left out.
 
     Examples
     --------
     >>> noted(["One.", "Two.", "Three.", "Four."])
     ['Note: One.', 'Note: Two.', 'Note: Three.', 'Note: 1 more, in .warnings.']
     """
-    # As a sum, in which hints go on naming arguments as they are asked for.
     notes = ["Note: " + line for line in dict.fromkeys(lines)]
     rest = len(notes) - MOST_NOTES
     return notes if rest < 1 else [*notes[:MOST_NOTES], f"Note: {rest} more, {MORE_NOTES}."]
-
-
-def markdown_text(value: object) -> str:
-    """A value as Markdown shows it: on one line, its marks as they stand.
-
-    Examples
-    --------
-    >>> print(markdown_text("my_model|<b>"), markdown_text("_seen_"))
-    my_model\\|&lt;b> \\_seen\\_
-    """
-    text = " ".join(escape_control(str(value)).split()).replace("<", "&lt;")
-    return re.sub(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))", r"\\\1", text)
-
-
-def markdown_table(columns: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
-    """A table as Markdown, its first column text and the others numbers.
-
-    Examples
-    --------
-    >>> print(markdown_table(["model", "AUC"], [["svm", "0.9"]]))
-    | model | AUC |
-    | --- | --: |
-    | svm | 0.9 |
-    """
-    rule = ["---", *["--:"] * (len(columns) - 1)]
-    written = [[markdown_text(value) for value in line] for line in (columns, *rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (written[0], rule, *written[1:]))
-
-
-def html_line(sentence: str) -> str:
-    """A sentence as an HTML paragraph, escaped."""
-    from html import escape
-
-    return f"<p>{escape(escape_control(sentence))}</p>"

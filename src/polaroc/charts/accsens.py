@@ -1,5 +1,7 @@
 """Chart of accuracy against prior sensitivity."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from math import ceil, floor, log10, sqrt
 from typing import Any
@@ -31,7 +33,7 @@ def accsens_plane(
     *,
     weights: tuple[float, float] = (1, 1),
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """Error against prior sensitivity, with lines of equal AccSens; best at the origin.
 
     Parameters
@@ -40,14 +42,24 @@ def accsens_plane(
         Tidy measures with rows of "auc_range" and "sens", as `evaluate` gives them
         with ``over=(0.05, 0.20)``. The first key gives the colour; with more keys,
         such as folds, each has a small point and their mean a large one.
+    title
+        Heading of the chart.
     weights
         Weights (w_e, w_s) ≥ 0 of the area and of Sens in AccSens, not both 0.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
     altair.LayerChart
         One minus the area over the range against Sens, on two axes of one scale
         that end where the points do: at equal weights the lines are circles.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Notes
     -----
@@ -111,7 +123,7 @@ def _means(points: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
 
 def _point_layer(
     points: pl.DataFrame, keys: list[str], shared: list[Any], **mark_options: Any
-) -> "alt.Chart":
+) -> alt.Chart:
     records = []
     for *values, error, sens in points.select(*keys, ERROR, SENS).rows():
         names = [str(value) for value in values]
@@ -125,13 +137,13 @@ def _point_layer(
     return data(records).mark_point(filled=True, **mark_options).encode(*shared, tooltip)
 
 
-def _arc_layer(base: "alt.Chart") -> "alt.Chart":
+def _arc_layer(base: alt.Chart) -> alt.Chart:
     """The arcs, behind the points."""
     axes = alt.X("x:Q"), alt.Y("y:Q")
     return drawn_lines(base, *axes, color=PALE, strokeWidth=1, clip=True)
 
 
-def _label_layers(base: "alt.Chart") -> list["alt.Chart"]:
+def _label_layers(base: alt.Chart) -> list[alt.Chart]:
     """The labels of the arcs, before small points and behind large ones."""
     text = base.encode(alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("label:N"))
     halo = text.mark_text(fontSize=10, stroke="white", strokeWidth=4, strokeJoin="round")

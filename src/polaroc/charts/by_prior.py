@@ -1,5 +1,7 @@
 """Chart of the area under the precision-recall curve against the prior."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any
@@ -32,7 +34,7 @@ def auprec_by_prior(
     title: str = "Area under the precision-recall curve by prior",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """AUPREC against the prior: how much a model loses as positives get rarer.
 
     Parameters
@@ -43,11 +45,21 @@ def auprec_by_prior(
         and their mean a thick one, at the priors they share. Where the table has
         `lower` and `upper`, a key of its own colour has a band between them; the
         limits of single folds, which are none of their mean, are not drawn.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
     altair.LayerChart
         The prior on a logarithmic axis.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Examples
     --------
@@ -166,7 +178,7 @@ def _lines(points: pl.DataFrame, keys: Sequence[str], value: str = "estimate") -
     return lines(points.with_columns(pl.col(value).round(DECIMALS)), keys, "prior", value)
 
 
-def _drawn(drawn: Lines, encoding: Sequence[Any], *, bold: bool = True) -> "alt.Chart":
+def _drawn(drawn: Lines, encoding: Sequence[Any], *, bold: bool = True) -> alt.Chart:
     """Lines against the prior."""
     tooltip = [
         alt.Tooltip("line:N", title="key"),
@@ -180,7 +192,7 @@ def _drawn(drawn: Lines, encoding: Sequence[Any], *, bold: bool = True) -> "alt.
     )  # fmt: skip
 
 
-def _bands(points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any]) -> "alt.Chart":
+def _bands(points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any]) -> alt.Chart:
     """A pale band from `lower` to `upper` for each key, broken where they are null."""
     low, high = (_lines(points, keys, limit) for limit in ("lower", "upper"))
     records = [

@@ -1,5 +1,7 @@
 """Chart of calibration curves: how often a score is right that says 30 %."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from polaroc.charts.libraries import alt
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import colour, share_axis, with_theme
-from polaroc.errors import Hint, InvalidTable
+from polaroc.errors import InvalidTable
 
 if TYPE_CHECKING:
     from polaroc.charts.lines import Lines
@@ -28,7 +30,7 @@ def reliability(
     title: str = "Reliability",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.ConcatChart":
+) -> alt.ConcatChart:
     """How often scores are right, a panel per prior.
 
     Parameters
@@ -36,6 +38,10 @@ def reliability(
     calibration
         The `curve` of `calibration`. The first key gives the colour. Keys whose
         scores are not probabilities have no line; the subtitle says how many.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -66,7 +72,7 @@ def reliability(
     if table.is_empty() and not every.is_empty():
         raise InvalidTable(
             "no key has scores that are probabilities, from 0 to 1.",
-            hint=Hint("turn scores into probabilities first: polaroc.probabilities(...)."),
+            hint="turn scores into probabilities first: polaroc.probabilities(...).",
         )
     left_out = every.filter(pl.col("score").is_null()).select(keys).unique().height
     subtitle = BAND
@@ -80,12 +86,12 @@ def reliability(
     return with_theme(alt.concat(*charts, columns=columns).properties(title=heading))
 
 
-def _records(panel: pl.DataFrame, keys: list[str]) -> "Lines":
+def _records(panel: pl.DataFrame, keys: list[str]) -> Lines:
     shown = panel.with_columns(pl.col("score", "probability", "lower", "upper").round(DIGITS))
     return lines(shown, keys, "score", "probability", ["prior"], ("lower", "upper", "cases"))
 
 
-def _layers(drawn: "Lines", keys: list[str], colours: Mapping[str, str] | None) -> "alt.LayerChart":
+def _layers(drawn: Lines, keys: list[str], colours: Mapping[str, str] | None) -> alt.LayerChart:
     base = data(drawn.records).transform_flatten(["x", "y", "lower", "upper", "cases", "at"])
     across = alt.X("x:Q", **share_axis(SAYS))
     up_axis = alt.Y("y:Q", **share_axis(RIGHT))

@@ -1,5 +1,7 @@
 """Charts of cost curves and decision curves."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -33,19 +35,29 @@ def cost_curves(
     title: str = "Cost curves",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """The least expected cost of each curve, over all priors and costs.
 
     Parameters
     ----------
     costs
         The result of `cost_curve`. The first key gives the colour.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
     altair.LayerChart
         Normalised cost against the probability cost, with the cost of calling all or
         nothing positive.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Examples
     --------
@@ -82,7 +94,7 @@ def decision_curves(
     title: str = "Decision curves",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.ConcatChart":
+) -> alt.ConcatChart:
     """Net benefit of acting on a model above each threshold probability, a panel per prior.
 
     Parameters
@@ -90,6 +102,10 @@ def decision_curves(
     benefits
         The result of `decision_curve`, also with intervals. The first key gives the colour. Keys
         whose scores are not probabilities have no line; the subtitle says how many.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -137,7 +153,7 @@ def decision_curves(
 
 def _decisions(
     panel: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     ends = [end for end in ("lower", "upper") if end in panel.columns]
     shown = panel.with_columns((pl.col("net_benefit", "treat_all", *ends) * 100).round(DECIMALS))
     own, every = (

@@ -1,20 +1,22 @@
 """Charts of operating points that move with the prior."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys, require
-from polaroc.base.names import key_text
 from polaroc.base.tables import as_polars
+from polaroc.base.text import key_text
 from polaroc.charts.layers import chance_diagonal, curves, data, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_KEYS, refuse_many, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import prior_label, share_axis, style
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
 
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
@@ -32,7 +34,7 @@ def operating_drift(
     title: str = "Where operating points drift as the prior changes",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """Operating points at several priors in ROC space, as in AccSens Fig. 3.
 
     Parameters
@@ -43,6 +45,10 @@ def operating_drift(
         gives the colour, the prior the shape. Keys without a point have none.
     curve
         The result of `curve`, of which to draw the ROC curves behind.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -123,8 +129,8 @@ def _labelled(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def _joined(
-    points: "alt.Chart", priors: Sequence[str], dashes: Sequence[Any], opacity: float
-) -> "alt.Chart":
+    points: alt.Chart, priors: Sequence[str], dashes: Sequence[Any], opacity: float
+) -> alt.Chart:
     """Lines from the lowest share of positives to the highest, dashed where colours repeat."""
     ends = [priors[0], priors[-1]] if priors else []
     return (
@@ -134,7 +140,7 @@ def _joined(
     )
 
 
-def _tooltip(*, named: bool) -> list["alt.Tooltip"]:
+def _tooltip(*, named: bool) -> list[alt.Tooltip]:
     return [
         *([alt.Tooltip("line:N", title="curve")] if named else []),
         alt.Tooltip("prior:Q", title="prior", format=".3~p"),
@@ -147,7 +153,7 @@ def _tooltip(*, named: bool) -> list["alt.Tooltip"]:
 
 def _behind(
     curve: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None, opacity: float
-) -> "alt.Chart":
+) -> alt.Chart:
     drawn = straight_lines(curve, keys, "fpr", "tpr")
     names = "false positive rate", "true positive rate (recall)"
     lines = curves(data(drawn.records), drawn, *names, colours=colours)
@@ -158,10 +164,7 @@ def _check(priors: int, points: int) -> None:
     if priors > len(SHAPES):
         raise InvalidArgument(
             f"there are points at {priors} priors, allowed are {len(SHAPES)}.",
-            hint=Hint(
-                "give the ends of a range and 0.5: {priors}, not 'observed'.",
-                priors=[0.1, 0.5, 0.9],
-            ),
+            hint="give the ends of a range and 0.5: priors=[0.1, 0.5, 0.9], not 'observed'.",
         )
     if points > MAX_POINTS:
         raise InvalidArgument(

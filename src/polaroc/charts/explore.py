@@ -1,5 +1,7 @@
 """Interactive chart with a slider for the prior and a lookup of operating points."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -52,7 +54,7 @@ def explorer(
     prior: float = 0.1,
     over: tuple[float, float] = (0.001, 0.999),
     colours: Mapping[str, str] | None = None,
-) -> "alt.HConcatChart":
+) -> alt.HConcatChart:
     """ROC and precision-recall curves side by side, with a slider for the prior.
 
     Parameters
@@ -61,10 +63,14 @@ def explorer(
         The result of `curve` or `hull`, of at most 30 keys: of many folds, pool the
         scores by building the curves with the model as their only key. The first key
         gives the colour.
+    title
+        Heading of the chart.
     prior
         Where the slider starts: share of positives, within `over`.
     over
         The range (lo, hi) of priors of the slider, 0 < lo < hi < 1.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -73,6 +79,12 @@ def explorer(
         point nearest to the pointer is marked in both panels, with its threshold in a
         tooltip. At 800 pixels, both curves are within half a pixel of the curves
         through all points, at every prior of the range.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Notes
     -----
@@ -139,7 +151,7 @@ def explorer(
 
 def _panel(
     place: int, x: tuple[str, str], y: tuple[str, str], drawn: Lines, readout: Sequence[str]
-) -> list["alt.Chart"]:
+) -> list[alt.Chart]:
     """The curves, and the point nearest to the pointer.
 
     `x` and `y` are the field and the title of an axis.
@@ -162,14 +174,14 @@ def _panel(
     ]
 
 
-def _nearest() -> "alt.TopLevelSelectionParameter":
+def _nearest() -> alt.TopLevelSelectionParameter:
     """The parameter of the point nearest to the pointer, in both panels."""
     select = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
     # Altair names views by position, and does not update parameters accordingly.
     return alt.TopLevelSelectionParameter(name="point", select=select, views=["here_0", "here_1"])
 
 
-def _chance_level() -> "alt.Chart":
+def _chance_level() -> alt.Chart:
     """The precision of chance, which is the prior."""
     level = data([{}]).transform_calculate(chance="prior")
     return level.mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("chance:Q"))

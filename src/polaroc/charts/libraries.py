@@ -3,18 +3,26 @@
 import os
 from contextlib import suppress
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from polaroc.base.lazy import LazyModule
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["alt", "browser_libraries"]
+
+
+class _Altair:
+    """Altair, imported when it is first used: commands that draw nothing do not wait for it."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module("altair"), name)
+        setattr(self, name, value)
+        return value
+
 
 if TYPE_CHECKING:
     import altair as alt
 else:
-    alt = LazyModule("altair")
+    alt = _Altair()
 
 FUNCTIONS = ("fit.js", "say_prior.js")
 # A kept script that ends otherwise was not written to its end.

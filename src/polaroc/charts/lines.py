@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import ALONG, PRIVATE, START, private
 from polaroc.curves.thinning import CELLS, MANY_LINES, cells_per_axis
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
 # At 800 pixels per axis no point of a curve lies further than half a pixel from its line, and
@@ -24,10 +24,9 @@ STRAIGHT_OF_MANY = 0.6
 DIGITS = 4
 MAX_LINES = 300
 FEWER_FILES = "give fewer models, or fewer files."
-FEWER_KEYS = Hint("filter the keys that matter before drawing.", command_line=FEWER_FILES)
-FEWER_CURVES = Hint(
-    "build the curves with the model as their only key, or filter them.",
-    command_line=FEWER_FILES,
+FEWER_KEYS = "draw fewer models or files: filter the keys that matter."
+FEWER_CURVES = (
+    "draw fewer models or files: build curves with the model as their only key, or filter them."
 )
 
 
@@ -41,7 +40,7 @@ class Lines:
 
 
 def refuse_more(
-    count: int, most: int = MAX_LINES, purpose: str = "draw", hint: Hint = FEWER_KEYS
+    count: int, most: int = MAX_LINES, purpose: str = "draw", hint: str = FEWER_KEYS
 ) -> None:
     """Refuse more curves than can be told apart."""
     if count > most:

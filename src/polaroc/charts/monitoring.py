@@ -1,5 +1,7 @@
 """Chart of deployed thresholds over time."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from math import ceil
 from types import MappingProxyType
@@ -8,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
-from polaroc.base.names import key_text
+from polaroc.base.text import key_text
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_KEYS
@@ -37,15 +39,19 @@ def monitor(
     *,
     over: Sequence[float] | None = None,
     colours: Mapping[str, str] | None = None,
-) -> "alt.VConcatChart":
+) -> alt.VConcatChart:
     """Prior, precision, share called positive and cost in use, one panel each, over time.
 
     Parameters
     ----------
     table
         The `table` of `monitor`, or several under each other.
+    title
+        Heading of the chart.
     over
         The range of priors that the thresholds are for, (low, high), drawn as dashed lines.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -88,7 +94,7 @@ def over_time(
     title: str,
     colours: Mapping[str, str] | None,
     ends: Mapping[str, Sequence[float]] = MappingProxyType({}),
-) -> "alt.VConcatChart":
+) -> alt.VConcatChart:
     """Quantities over time, the last key, in panels with these titles.
 
     The `ends` of a quantity are those of a range, drawn as lines.
@@ -165,7 +171,7 @@ def _lines(heading: str) -> str | list[str]:
 def _panel(
     rows: pl.DataFrame,
     heading: str | list[str],
-    named_time: tuple["alt.X", str],
+    named_time: tuple[alt.X, str],
     channels: Sequence[Any],
     ends: Sequence[float],
 ) -> Any:

@@ -8,31 +8,11 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import OF_PREDICTIONS
-from polaroc.base.docstrings import described_as
-from polaroc.base.tables import is_array
-from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.roles import ROLES
+from polaroc.errors import InvalidArgument, example, quoted
+from polaroc.predictions.columns import KEYWORDS
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-
-# What charts share.
-OF_CHARTS = """
-    Parameters
-    ----------
-    title
-        Heading of the chart.
-    colours
-        From the name of a model to its colour, for the same in every chart.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        For anything but the table or the result that the chart shows; for an option outside
-        what is allowed, and for more curves than can be told apart, 300 in most charts.
-"""
 
 
 class Kind(NamedTuple):
@@ -49,7 +29,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(chart)
     def checked_chart(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        _refuse_predictions(args, kwargs)
+        _refuse_predictions(kwargs)
         try:
             given = chart_signature.bind(*args, **kwargs).arguments
         except TypeError as error:
@@ -62,7 +42,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
             if kind is not None and not kind.fits(value):
                 raise InvalidArgument(
                     f"{name} is {quoted([value])}, allowed is {kind.allowed}.",
-                    hint=Hint.example(name, kind.example),
+                    hint=example(name, kind.example),
                 )
         from altair.utils.schemapi import debug_mode
 
@@ -71,17 +51,16 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
         with debug_mode(False):
             return chart(*args, **kwargs)
 
-    return described_as(OF_CHARTS)(checked_chart)
+    return checked_chart
 
 
-def _refuse_predictions(args: Sequence[object], kwargs: Mapping[str, object]) -> None:
-    """Refuse arrays, and what columns of predictions mean: charts show tables of results."""
-    roles = [name for name in kwargs if name in ROLES]
-    if roles or any(map(is_array, args[:1])):
+def _refuse_predictions(kwargs: Mapping[str, object]) -> None:
+    """Refuse columns of predictions: charts show tables of results."""
+    roles = [name for name in kwargs if name in KEYWORDS]
+    if roles:
         raise InvalidArgument(
-            f"a chart shows a table of results, and is given {quoted(roles) or 'arrays'}.",
-            hint="pass the result of curve(...)"
-            f"{OF_PREDICTIONS['curve(...)']}, or of the function that is named after the chart.",
+            f"a chart shows a table of results, and is given {quoted(roles)}.",
+            hint="pass the result of curve(...), or of the function that is named after the chart.",
         )
 
 

@@ -1,5 +1,7 @@
 """Chart of the differences of each two models with their intervals."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -23,13 +25,17 @@ def pairs(
     title: str = "Which models differ",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.VConcatChart":
+) -> alt.VConcatChart:
     """Models with letters, and each difference of two with its interval.
 
     Parameters
     ----------
     comparison
         The result of `compare`.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -40,6 +46,12 @@ def pairs(
         adjusted interval and a line at zero; filled where the pair is told apart, which is
         where that interval leaves out zero. With more than 45 pairs, those of the best model
         are drawn first, the closest ahead, then those with the least p-values.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Examples
     --------
@@ -77,7 +89,7 @@ def spread_in_words(comparison: Comparison) -> str:
 
 def _models(
     comparison: Comparison, colours: Mapping[str, str] | None
-) -> "alt.LayerChart | alt.FacetChart":
+) -> alt.LayerChart | alt.FacetChart:
     """The mean of each model and its letters, in the colours of the models."""
     letters = comparison.letters.rows()
     records = [
@@ -113,7 +125,7 @@ def _models(
     return alt.layer(bars, points, text).properties(width=SIZE, height=ROW * len(names))
 
 
-def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | alt.FacetChart":
+def _forest(shown: pl.DataFrame, comparison: Comparison) -> alt.LayerChart | alt.FacetChart:
     """The difference of each pair with its interval, and a line at zero."""
     names = _pair_names(shown)
     columns = ["difference", "adjusted_lower", "adjusted_upper", "p_adjusted"]

@@ -1,14 +1,16 @@
 """Chart of precision against recall."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.columns import CURVE, GRID, as_lazy, require
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import CHANCE, PANEL
 from polaroc.base.tables import as_polars
 from polaroc.charts.layers import (
@@ -61,7 +63,7 @@ def pr(
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None = None,
     achievable: pl.LazyFrame | pl.DataFrame | None = None,
     colours: Mapping[str, str] | None = None,
-) -> "alt.FacetChart":
+) -> alt.FacetChart:
     """Precision-recall curves, one panel per prior, one line per key.
 
     Parameters
@@ -69,12 +71,16 @@ def pr(
     surface
         The result of `surface`, with its column `precision`; or that of `curve`, which is drawn
         at the share of positives among its cases. The first key gives the colour.
+    title
+        Heading of the chart.
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
         result of `mean_curve`, for another band.
     achievable
         The result of `achievable` at the same priors, to draw dashed over the curves.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -238,7 +244,7 @@ def _achievable(
     return straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL]).records
 
 
-def _filled_in(points: pl.DataFrame, line: "Array", step: float) -> "tuple[Array, Array, Array]":
+def _filled_in(points: pl.DataFrame, line: Array, step: float) -> tuple[Array, Array, Array]:
     """Recall, precision and line of the points, and of more where precision bends between two."""
     t, f, skew, y = (points[name].to_numpy() for name in ("tpr", "fpr", "skew", "precision"))
     height = np.abs(np.diff(y, prepend=y[:1])) * (np.diff(line, prepend=-1) == 0)

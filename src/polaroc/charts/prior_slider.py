@@ -8,9 +8,9 @@ are at whatever prior: what is thinned there is thinned for all priors at once.
 from collections.abc import Callable, Sequence
 from math import log, log10
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import (

@@ -1,5 +1,7 @@
 """Charts of ROC curves."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -32,7 +34,7 @@ def roc(
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None = None,
     hull: pl.LazyFrame | pl.DataFrame | None = None,
     colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """ROC curves: true against false positive rate, one line per key.
 
     Parameters
@@ -40,12 +42,16 @@ def roc(
     curve
         The result of `curve` or `hull`. The first key gives the colour; keys
         without positives or without negatives have no curve.
+    title
+        Heading of the chart.
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
         result of `mean_curve`, for another band.
     hull
         The result of `hull`, to draw dashed over the curves.
+    colours
+        From the name of a model to its colour, for the same in every chart.
 
     Returns
     -------
@@ -53,6 +59,12 @@ def roc(
         The lines over the chance diagonal, drawn through as few points as keep
         every point of the curve within half a pixel at 800 pixels, or within 1.3
         pixels where there are more than 40 lines.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 
     Examples
     --------

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from polaroc.base.text import is_utf8
 from polaroc.cli.charts import chart
 from polaroc.cli.evaluate import check, evaluate
 from polaroc.cli.models import choose, compare, gate
@@ -18,6 +17,7 @@ from polaroc.cli.pages import demo, report
 from polaroc.cli.screen import RENAME_FILE, errors_as_messages, refuse
 from polaroc.cli.sql import sql
 from polaroc.cli.thresholds import threshold
+from polaroc.files.atomic import is_utf8
 
 HELP = "Which classifier, and which threshold, when the share of positives is uncertain."
 

@@ -68,14 +68,12 @@ def chart(
         check_chart_format(where)
         check_new(where, force)
     with opened(files, sep, decimal) as source, progress("measuring, drawing"):
-        rows, roles = source.rows(
+        rows = source.rows(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
             case=case, cluster=cluster, count=count, weight=weight, by=by,
-            test_train_ratio=test_train_ratio,
         )  # fmt: skip
-        tables = _tables(
-            name, rows, roles, opt.priors(prior), opt.given(over=over, measure=measure)
-        )
+        asked = opt.given(over=over, measure=measure, test_train_ratio=test_train_ratio)
+        tables = _tables(name, rows, opt.priors(prior), asked)
         drawn = getattr(pr.charts, name)(*tables, **opt.given(title=title))
     notes = [note for table in tables for note in _notes(table)]
     if str(where) == STDOUT:
@@ -87,14 +85,12 @@ def chart(
     print_notes([*notes, f"Written to {where}."], beside_results=True)
 
 
-def _tables(
-    name: str, rows: Any, roles: dict[str, Any], priors: Any, asked: dict[str, Any]
-) -> list[Any]:
+def _tables(name: str, rows: Any, priors: Any, asked: dict[str, Any]) -> list[Any]:
     """The tables that a chart is drawn from."""
     if name == "pairs":
         if priors:
-            asked = asked | {"prior": priors[0]}
-        return [pr.compare(rows, **roles, **asked)]
+            asked = asked | {"priors": priors}
+        return [pr.compare(rows, **asked)]
     lo, hi = asked.get("over", WIDE_RANGE)
     if not isinstance(rows, Cases):
         if name in ("auprec_by_prior", "accsens_plane"):
@@ -105,10 +101,10 @@ def _tables(
         )
     if name == "auprec_by_prior":
         line = priors or pr.prior_grid(lo, hi, LINE_PRIORS, "log")["prior"].to_list()
-        return [pr.evaluate(rows, priors=line, measures="auprec")]
+        return [pr.evaluate(rows, priors=line, measure="auprec")]
     if name == "accsens_plane":
         measures = ["auc_range", "sens"]
-        return [pr.evaluate(rows, priors="observed", over=asked.get("over"), measures=measures)]
+        return [pr.evaluate(rows, priors="observed", over=asked.get("over"), measure=measures)]
     if name == "reliability":
         return [pr.calibration(rows, priors=priors or ["observed"]).curve]
     curves = pr.curve(rows)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc import charts
+from polaroc import charts, warehouse
 from polaroc.base.text_tables import table as text_table
 from polaroc.charts.lines import refuse_many
 from polaroc.cli import options as opt
@@ -23,7 +22,7 @@ from polaroc.evaluation.pipeline import Result, run
 from polaroc.evaluation.request import Request
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.audit import balance_note
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.canonical import named_columns
 from polaroc.predictions.row_checks import check_labels
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Interpolation, Prior
@@ -76,7 +75,7 @@ def check(
             truth=truth, score=score, positive=positive, model=model, fold=fold, case=case,
             cluster=cluster, count=count, weight=weight, by=by,
         )  # fmt: skip
-        audit = pr.check(cases.collect())
+        audit = pr.check(cases)
     if audit.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
     if as_json:
@@ -148,7 +147,7 @@ def evaluate(
     }  # fmt: skip
     shown = opt.priors(prior) or list(DEFAULT_PRIORS)
     asked = opt.given(
-        priors=_with_grid(shown, over, grid), over=over, measures=measure,
+        priors=_with_grid(shown, over, grid), over=over, measure=measure,
         interpolation=interpolation, memory=memory,
     )  # fmt: skip
     if intervals:
@@ -171,7 +170,7 @@ def evaluate(
             else:
                 drawn = run(cases, Request(**asked, **_for_charts(shown, over)))
                 measures = drawn.measures.collect()
-            refuse_unranked(cases, measures["positives"])
+            refuse_unranked(measures["positives"], cases.collect)
     notes = []
     if output is not None:
         with output.staging() as staging, progress("drawing"):
@@ -236,7 +235,7 @@ def _draw(
         try:
             chart = make()
         except InvalidArgument as error:
-            notes.append(f"Chart {name} left out: {error.found}")
+            notes.append(f"Chart {name} left out: {error.problem}")
             continue
         for suffix in ("json", "svg", "png"):
             save_chart(chart, folder / f"{name}.{suffix}")
@@ -252,6 +251,11 @@ def _measured_there(
             f"{len(files)} sources are given, allowed are files or one address.",
             hint="name one table at a time.",
         )
+    if "memory" in options:
+        raise InvalidArgument(
+            f"--memory is {options['memory']!r}, which is for files, and an address is given.",
+            hint="leave it out: the engine there has its own limit.",
+        )
     address = files[0]
     if name is None:
         tables = quoted(tables_at(address))
@@ -262,13 +266,17 @@ def _measured_there(
     with table_at(address, name) as table, _engine_errors():
         schema = table.schema().to_polars()
         given = opt.roles(schema, **columns)
-        cases: Cases[Any] = pr.cases(table, **given)
-        print_notes(column_notes(cases, columns.keys() - given.keys(), list(schema)))
-        if cases.positive is not None:
-            labels = collected(table.select(cases.truth).distinct())[str(cases.truth)]
-            check_labels(labels.drop_nulls(), str(cases.truth), cases.positive)
-        measures = collected(pr.evaluate(cases, **options))
-        refuse_unranked(replace(cases, table=table.limit(MAX_FETCHED)), measures["positives"])
+        names = named_columns(given, schema)
+        print_notes(column_notes(names, columns.keys() - given.keys(), list(schema)))
+        if "positive" in given and "truth" in names:
+            (truth,) = names["truth"]
+            labels = collected(table.select(truth).distinct())[truth]
+            check_labels(labels.drop_nulls(), truth, given["positive"])
+        measures = collected(warehouse.evaluate(table, **given, **options))
+        refuse_unranked(
+            measures["positives"],
+            lambda: pr.cases(collected(table.limit(MAX_FETCHED)), **given),
+        )
     keys = measures.columns[: measures.columns.index("measure")]
     place = {prior: i for i, prior in enumerate(options["priors"])}
     numbers = [prior for prior in place if prior != "observed"]

@@ -56,14 +56,15 @@ def compare(
     """
     output = Output.checked(out, force, one_table=False)
     with opened(files, sep, decimal) as source, progress("comparing"):
-        rows, roles = source.rows(
+        rows = source.rows(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model,
             fold=fold, case=case, cluster=cluster, count=count, weight=weight,
-            test_train_ratio=test_train_ratio,
         )  # fmt: skip
         at = None if prior is None else opt.prior(prior)
-        asked = opt.given(measure=measure, prior=at, over=over, target=target)
-        result = pr.compare(rows, level=level, **roles, **asked)
+        asked = opt.given(
+            measure=measure, priors=at, over=over, target=target, test_train_ratio=test_train_ratio
+        )
+        result = pr.compare(rows, level=level, **asked)
     if output is not None:
         with output.staging() as folder:
             for name in TABLES:
@@ -115,17 +116,17 @@ def choose(
     --truth label --score p --case id --over 0.05 0.20 --cost-fn 5
     """
     with opened(files, sep, decimal) as source, progress("choosing"):
-        rows, roles = source.rows(
+        rows = source.rows(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model,
             fold=fold, case=case, cluster=cluster, count=count, weight=weight,
-            test_train_ratio=test_train_ratio,
         )  # fmt: skip
         asked = opt.given(
             over=over, measure=measure, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
             constraints=opt.limits(min_recall, min_precision, max_posfrac),
+            test_train_ratio=test_train_ratio,
         )  # fmt: skip
         with further_table(tuning, rows, sep, decimal) as tuned:
-            result = pr.choose(rows, tuning=tuned, **roles, **asked)
+            result = pr.choose(rows, tuning=tuned, **asked)
     if as_json:
         names = ["answer", "bayes", "minimax", "steadiest", "measure", "models", "priors"]
         names += ["threshold", "promise"] if result.is_by_cost else []
@@ -178,15 +179,14 @@ def gate(
             "both --json and --markdown are given.", hint="leave one of them out."
         )
     with opened(files, sep, decimal) as source, progress("comparing"):
-        rows, roles = source.rows(
+        rows = source.rows(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model,
             fold=fold, case=case, cluster=cluster, count=count, weight=weight,
-            test_train_ratio=test_train_ratio,
         )  # fmt: skip
         at = None if prior is None else opt.prior(prior)
-        models = _models(rows, roles, champion=champion, challenger=challenger)
-        asked = opt.given(measure=measure, over=over, prior=at)
-        result = pr.gate(rows, **models, margin=margin, level=level, **roles, **asked)
+        models = _models(rows, champion=champion, challenger=challenger)
+        asked = opt.given(measure=measure, over=over, priors=at, test_train_ratio=test_train_ratio)
+        result = pr.gate(rows, **models, margin=margin, level=level, **asked)
     with exit_with(EXIT_CODES[result.verdict]):
         if as_markdown:
             typer.echo(result.markdown, nl=False)
@@ -197,11 +197,9 @@ def gate(
             show(result.shown)
 
 
-def _models(rows: Any, roles: dict[str, Any], **names: str) -> dict[str, Any]:
+def _models(rows: Any, **names: str) -> dict[str, Any]:
     """The names of models in the type of their column."""
-    column = rows.model if isinstance(rows, Cases) else roles.get("model", "model")
-    table = rows.table if isinstance(rows, Cases) else rows
-    dtype = table.schema.get(column) if isinstance(column, str) else None
+    dtype = (rows.rows if isinstance(rows, Cases) else rows).schema.get("model")
     return {
-        role: opt.labels([name], dtype, str(column), f"--{role}")[0] for role, name in names.items()
+        role: opt.labels([name], dtype, "model", f"--{role}")[0] for role, name in names.items()
     }

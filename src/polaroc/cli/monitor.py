@@ -17,7 +17,6 @@ from polaroc.deployment.monitor_result import alarms_now
 from polaroc.deployment.state_file import state_file
 from polaroc.files.read import scan
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.resolved import words_of
 
 ALARM = 1
 THRESHOLD = (
@@ -120,5 +119,5 @@ def _points(threshold: str, cases: Cases[pl.DataFrame]) -> pl.DataFrame | float:
         return points
     if points.suffix.lower() == ".json":
         saved = read_thresholds(points, cases, pr.curve(cases))
-        return saved.table(cases.table.schema)
-    return scan([str(points)], words_of(cases)).collect()
+        return saved.table(cases.rows.schema)
+    return scan([str(points)], cases.keys).collect()

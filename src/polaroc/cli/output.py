@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.text import escape_spreadsheet
 from polaroc.charts.saving import CHART_FORMATS, chart_bytes
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, atomic_folder, check_new, check_replaceable
+from polaroc.files.csv_text import escape_spreadsheet
 from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
 
 STDOUT = "-"

@@ -68,20 +68,17 @@ def report(
     with TemporaryDirectory(prefix="polaroc-") as folder:
         page = Path(folder) / (PAGE if to_stdout else where.name)
         with opened(files, sep, decimal) as source, progress("measuring, choosing, drawing"):
-            rows, roles = source.rows(
+            rows = source.rows(
                 truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
                 case=case, cluster=cluster, count=count, weight=weight,
-                test_train_ratio=test_train_ratio,
             )  # fmt: skip
             asked = opt.given(
-                over=over, cost_fn=cost_fn, cost_fp=cost_fp, recall=min_recall,
-                precision=min_precision, confidence=confidence,
-                capacity=None if max_posfrac is None else 1000 * max_posfrac,
+                over=over, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
+                constraints=opt.limits(min_recall, min_precision, max_posfrac),
+                test_train_ratio=test_train_ratio,
             )  # fmt: skip
             with further_table(tuning, rows, sep, decimal) as tuned:
-                pr.report(
-                    rows, path=page, tuning=tuned, title=title, tell=notes.append, **roles, **asked
-                )
+                pr.report(rows, path=page, tuning=tuned, title=title, tell=notes.append, **asked)
         if to_stdout:
             sys.stdout.buffer.write(page.read_bytes())
         else:
@@ -121,7 +118,7 @@ def demo(
         write_table(measures, staging)
         pr.report(
             predictions, truth="truth", score="score", over=OVER, test_train_ratio=RATIO,
-            recall=RECALL, path=staging / PAGE, tell=sentences.append,
+            constraints={"recall": RECALL}, path=staging / PAGE, tell=sentences.append,
         )  # fmt: skip
     for sentence in sentences[0].splitlines():
         out().print(sentence)

@@ -1,6 +1,8 @@
 """Results and notes on the screen, progress, and refusals."""
 
+import ast
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -18,10 +20,10 @@ from rich.text import Text
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.json_text import json_text
-from polaroc.errors import Hint, PolarocError, PolarocWarning, numbers, without_long_words
+from polaroc.errors import PolarocError, PolarocWarning, numbers, without_long_words
 from polaroc.files.atomic import DISK, inputs_kept, refusal
 from polaroc.files.text_files import ONLY_UTF_8
-from polaroc.predictions.table import WRITE_NUMBERS
+from polaroc.predictions.canonical import WRITE_NUMBERS
 
 RENAME_FILE = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."
@@ -34,9 +36,27 @@ PLACEHOLDERS = {
 # Options whose names differ from those of the arguments.
 LIMITS = {"recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac"}
 OPTIONS = {
-    **LIMITS, "measures": "--measure", "priors": "--prior", "points": "--threshold",
-    "constraints": "--min-precision", "capacity": "--max-posfrac",
+    **LIMITS, "priors": "--prior", "points": "--threshold",
+    "constraints": "--min-precision", "capacity": "--max-posfrac", "path": "--out",
 }  # fmt: skip
+
+# Arguments of functions that a command has as an option, and how Python writes one with a value.
+ARGUMENTS = {
+    "by", "case", "champion", "challenger", "cluster", "confidence", "constraints", "cost_fn",
+    "cost_fp", "count", "fold", "interpolation", "level", "margin", "measure", "measures",
+    "memory", "model", "nulls", "over", "path", "points", "positive", "precision", "prior",
+    "priors", "recall", "score", "target", "test_train_ratio", "time", "truth", "tuning", "weight",
+    "every",
+}  # fmt: skip
+ARGUMENT = re.compile(
+    r"\b(?P<argument>[a-z_]+)="
+    r"(?P<value>\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|'[^']*'|\"[^\"]*\"|\.\.\.|None|True|[\d.]*\d)?"
+    r"(?![\w(\[{])"
+)
+# The call that makes the measures which other commands need.
+GRID_OF_MEASURES = re.compile(
+    r"pr\.evaluate\(\.\.\., over=\((\S+), (\S+)\), priors=pr\.prior_grid\(\S+, \S+, (\d+)\)\)"
+)
 
 _quiet = False
 
@@ -163,7 +183,7 @@ def errors_as_messages() -> Iterator[None]:
         _write_nowhere(sys.stdout)
         raise typer.Exit(0) from None
     except PolarocError as error:
-        refuse(error.found, error.hint)
+        refuse(error.problem, error.hint)
     except pl.exceptions.PanicException as error:
         refuse(f"the reader of files failed: {_first_line(error)[:200]}", DAMAGED)
     except pl.exceptions.PolarsError as error:
@@ -180,7 +200,7 @@ def errors_as_messages() -> Iterator[None]:
         raise RuntimeError("a file or a stream ended early") from error
     except OSError as error:
         refused = refusal(error)
-        refuse(refused.found, refused.hint)
+        refuse(refused.problem, refused.hint)
 
 
 def refuse(found: str, hint: str) -> NoReturn:
@@ -222,8 +242,27 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def with_options(text: str) -> str:
-    """A text in which arguments that it names are spelled as options."""
-    return text.for_command_line(option) if isinstance(text, Hint) else text
+    """A text in which arguments that it names are spelled as options.
+
+    Examples
+    --------
+    >>> with_options("give over=(0.05, 0.20), or say fold=None: see tuning=.")
+    "give --over 0.05 0.20, or say --fold '': see --tuning."
+    """
+    command = r"`polaroc evaluate ... --over \1 \2 --grid \3 --out FOLDER`"
+    return ARGUMENT.sub(_as_option, GRID_OF_MEASURES.sub(command, text))
+
+
+def _as_option(found: re.Match[str]) -> str:
+    argument, word = found["argument"], found["value"] or "None"
+    if argument not in ARGUMENTS:
+        return found[0]
+    try:
+        value = ast.literal_eval(word)
+    except (SyntaxError, ValueError):
+        return found[0]
+    is_none = found["value"] == "None"
+    return f"{option(argument, None)} ''" if is_none else option(argument, value)
 
 
 def option(argument: str, value: object) -> str:

@@ -2,9 +2,9 @@
 
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,13 +19,11 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, qu
 from polaroc.files.atomic import keep_input
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import MAGIC, TextFormat
-from polaroc.predictions.cases import Cases, columns_of
-from polaroc.predictions.resolved import words_of
-from polaroc.predictions.takes_cases import OF_ESTIMATES
+from polaroc.predictions.canonical import IDENTIFYING, named_columns
+from polaroc.predictions.cases import MEASURED, Cases
+from polaroc.predictions.columns import BY_DEFAULT
 
 STDIN = "-"
-# Roles whose columns are used if they have these names.
-BY_NAME = ("truth", "score", "model", "fold", "case")
 # Unused columns that are named in a note.
 MAX_UNUSED = 8
 
@@ -48,34 +46,37 @@ class FileTable:
 
     def cases(self, **words: Any) -> Cases[pl.LazyFrame]:
         """The rows as predictions, with the roles that are given on the command line."""
-        given = roles(self.table.collect_schema(), **words)
-        cases = pr.cases(self.table, **given)
-        print_notes(
-            column_notes(cases, words.keys() - given.keys(), self.table.collect_schema().names())
-        )
-        return replace(cases, table=self.as_written(words_of(cases)))
-
-    def rows(self, **words: Any) -> tuple[Any, dict[str, Any]]:
-        """Predictions in memory; or measures, and the roles that are given for them."""
         schema = self.table.collect_schema()
         given = roles(schema, **words)
-        if "truth" in given or "score" in given or not {*OF_ESTIMATES} <= {*schema}:
-            return self.cases(**words).collect(), {}
+        names = named_columns(given, schema)
+        print_notes(column_notes(names, words.keys() - given.keys(), schema.names()))
+        keys = [name for role in IDENTIFYING for name in names.get(role, ())]
+        return pr.cases(self.as_written(keys), **given)
+
+    def rows(self, **words: Any) -> Cases[pl.DataFrame] | pl.DataFrame:
+        """Predictions in memory; or measures, whose columns have no roles."""
+        names = self.table.collect_schema().names()
+        given = roles({}, **words)
         if given.get("nulls") == "raise":
             del given["nulls"]
-        names = schema.names()
-        keys = names[: names.index("measure")] if "measure" in names else []
-        return self.as_written(keys).collect(), given
+        if "truth" in given or "score" in given or not {*MEASURED} <= {*names}:
+            return self.cases(**words).collect()
+        if given:
+            options = ", ".join(f"--{role}" for role in given)
+            raise InvalidArgument(
+                f"the files hold measures, and for predictions alone is {options}.",
+                hint="leave it out: measures have the columns 'model' and 'fold'.",
+            )
+        return self.as_written(names[: names.index("measure")]).collect()
 
 
-def column_notes(cases: Cases[Any], by_name: Collection[str], names: Sequence[str]) -> list[str]:
-    """A note on columns that are used because of their names, and on those that are not used."""
-    used = [
-        f"{role} {quoted(columns_of(getattr(cases, role)))}"
-        for role in BY_NAME
-        if role in by_name and getattr(cases, role)
-    ]
-    unused = [name for name in names if name not in cases.used]
+def column_notes(
+    columns: Mapping[str, Sequence[str]], by_name: Collection[str], names: Sequence[str]
+) -> list[str]:
+    """A note on columns that have a role because of their names, and on those that have none."""
+    found = [role for role in BY_DEFAULT if role in by_name and role in columns]
+    used = [f"{role} {quoted(columns[role])}" for role in found]
+    unused = [name for name in names if all(name not in own for own in columns.values())]
     notes = [f"Used by name: {', '.join(used)}."] if used else []
     notes += [f"Not used: {quoted(unused, MAX_UNUSED)}."] if unused else []
     return [f"Note: {' '.join(notes)}"] if notes else []
@@ -104,7 +105,7 @@ def further_table(
         yield None
         return
     with opened(files, sep, decimal) as source:
-        yield source.as_written(words_of(cases) if isinstance(cases, Cases) else []).collect()
+        yield source.as_written(cases.key_columns if isinstance(cases, Cases) else []).collect()
 
 
 @contextmanager
@@ -122,10 +123,10 @@ def _pipes_as_files(files: Sequence[str]) -> Iterator[list[str]]:
         try:
             yield [copies.get(file, file) for file in files]
         except PolarocError as error:
-            found = error.found
+            problem = error.problem
             for pipe, copy in copies.items():
-                found = found.replace(copy, pipe)
-            raise type(error)(found, hint=error.hint) from None
+                problem = problem.replace(copy, pipe)
+            raise type(error)(problem, hint=error.hint) from None
 
 
 def _is_pipe(file: str) -> bool:
@@ -177,9 +178,9 @@ def _format(file: Path, pipe: str) -> str:
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
 
 
-def refuse_unranked(cases: Cases[Any], positives: pl.Series) -> None:
-    """Raise for predictions without rows, or with rows that cannot be ranked."""
+def refuse_unranked(positives: pl.Series, collect: Callable[[], object]) -> None:
+    """Raise for measures of no rows, and by collecting the rows where some cannot be ranked."""
     if positives.is_empty():
         raise InvalidPredictions("there are no rows.", hint="check what is read.")
     if positives.null_count():
-        pr.evaluate(cases.collect(), measures="auc")
+        collect()

@@ -54,7 +54,7 @@ def sql(
     single = [truth, model, count, weight]
     columns = [*single, *score, *(fold or []), *(by or [])]
     unseen = warehouse.unseen(table, list(dict.fromkeys(filter(None, columns))))
-    asked = opt.given(priors=opt.priors(prior), over=over, measures=measure)
+    asked = opt.given(priors=opt.priors(prior), over=over, measure=measure)
     measures = warehouse.evaluate(unseen, interpolation=interpolation, **roles, **asked)
     typer.echo(warehouse.sql(measures, dialect))
     if not (model or fold):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import polars as pl
 import typer
@@ -10,8 +10,8 @@ import typer
 import polaroc as pr
 from polaroc.base.columns import PROMISE, curve_keys
 from polaroc.base.joins import join_on
-from polaroc.base.names import noted_by_kind
 from polaroc.base.rounding import number, significant
+from polaroc.base.text import noted_by_kind
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli import options as opt
 from polaroc.cli.json_text import plain_rows
@@ -105,7 +105,7 @@ def threshold(
     if out is not None and has_point:
         refuse_unwritten(curves.schema, keys)
         SavedThresholds(
-            keys, cast(Any, cases.score), over, confidence, limits or {}, fingerprint(curves, keys),
+            keys, _scores(cases), over, confidence, limits or {}, fingerprint(curves, keys),
             plain_rows(points),
         ).write(out, force)  # fmt: skip
     if as_json:
@@ -133,6 +133,12 @@ def _rule(rule: str | None, limits: dict[str, float] | None, *, has_costs: bool)
     return {"rule": rule, "constraints": limits}
 
 
+def _scores(cases: Cases[Any]) -> str | list[str]:
+    """The user's column of scores, or those of the models."""
+    names = cases.names["score"]
+    return names[0] if len(names) == 1 else [*names]
+
+
 def _judged(
     cases: Cases[pl.DataFrame], curves: pl.DataFrame, apply: str, priors: Any
 ) -> tuple[pl.DataFrame, tuple[float, float] | None]:
@@ -142,7 +148,7 @@ def _judged(
     if not isinstance(threshold, Path):
         return pr.apply_thresholds(cases, threshold, **options), None
     saved = read_thresholds(threshold, cases, curves)
-    points = saved.table(cases.table.schema)
+    points = saved.table(cases.rows.schema)
     # Reading has refused the cases that they were chosen on.
     judged = pr.apply_thresholds(cases, points, same_table=True, **options)
     if PROMISE not in points.columns:
@@ -171,7 +177,7 @@ def read_thresholds(
 ) -> SavedThresholds:
     """The thresholds of a file; raise if they were chosen on these cases, or for other models."""
     saved = SavedThresholds.read(file)
-    saved.check(curves, curve_keys(curves.lazy()), cast(Any, cases.score))
+    saved.check(curves, curve_keys(curves.lazy()), _scores(cases))
     return saved
 
 

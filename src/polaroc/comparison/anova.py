@@ -1,5 +1,7 @@
 """P-ROC's analyses of variance, with notes on the validity of their p-values."""
 
+from __future__ import annotations
+
 import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from polaroc.comparison import omnibus
 from polaroc.comparison.copied_folds import Copies, copied_measures
 from polaroc.comparison.design import filled_array
 from polaroc.comparison.measure_rows import Rows, distinct, refuse_rows, rows_of
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.priors.grids import SAME, is_among
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import of_folds
@@ -56,7 +58,7 @@ class Crossed:
     """One number per combination of the levels of some factors."""
 
     factors: tuple[str, ...]  # the first is compared
-    values: "Array"  # one axis per factor
+    values: Array  # one axis per factor
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -69,7 +71,7 @@ class Crossed:
         return tuple(factor for factor in self.factors[1:] if factor not in self.views)
 
     @property
-    def per_fold(self) -> "Array":
+    def per_fold(self) -> Array:
         """The means over the views, folds × what is compared."""
         axes = tuple(self.factors.index(view) for view in self.views)
         means = self.values.mean(axis=axes) if axes else self.values
@@ -83,7 +85,7 @@ def anova(
     factors: Sequence[str] = ("model", "fold", "prior"),
     *,
     test_train_ratio: float | None = None,
-) -> "Anova":
+) -> Anova:
     """Analysis of variance over models, folds and priors, as in P-ROC; decide with `compare`.
 
     Parameters
@@ -104,12 +106,10 @@ def anova(
     -------
     Anova
         Its `table` has one row per factor, the residual last: `term` String, `df` Int64,
-        `sum_sq`, `mean_sq`, `F`, `p_value` Float64, `note` String: how far the p-value is to be
-        trusted, and the equivalent two-way F. Only the first factor has a p-value. Its `fit` is
-        the fitted linear model of statsmodels, for contrasts, residuals and diagnostics.
-        `mean_sq`, `F`, `p_value` Float64, `note` String: whether folds are copies of others,
-        as in `compare`, how far the p-value is to be trusted, and the equivalent two-way F. Only
-        the first factor has a p-value.
+        `sum_sq`, `mean_sq`, `F`, `p_value` Float64, `note` String: whether folds are copies of
+        others, as in `compare`, how far the p-value is to be trusted, and the equivalent two-way
+        F. Only the first factor has a p-value. Its `fit` is the fitted linear model of
+        statsmodels, for contrasts, residuals and diagnostics.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
     if len(named) < 2 or len(set(named)) < len(named):
         raise InvalidArgument(
             f"factors are {quoted(named) or 'none'}, allowed are two or more columns, each once.",
-            hint=Hint.example("factors", ["model", "fold"]),
+            hint=example("factors", ["model", "fold"]),
         )
     unknown = [factor for factor in named if factor not in frame.columns]
     if unknown:
@@ -211,9 +211,7 @@ def _table(
         if factor == crossed.factors[0]:
             p_value, note = float(fdtrc(df, left, ratio)), _remark(crossed, test_train_ratio)
             if copies is not None:
-                note = (
-                    f"{copies.found}: leave them out, the p-value takes them for evidence; {note}"
-                )
+                note = f"{copies.note}: leave them out, the p-value takes them for evidence; {note}"
         elif factor == PRIOR:
             note = "no p-value: precision falls with the skew by definition"
         else:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.joins import as_key, join_on
-from polaroc.base.names import MAX_NAMED, listed, named, one_name
 from polaroc.base.rounding import ALMOST, number, percent, probability
 from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import MAX_NAMED, named, one_name
 from polaroc.priors.beliefs import Belief, Over
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def first_words(models: pl.DataFrame) -> str:
     If you must choose now, take A
     """
     tied = count_tied(models)
-    name = listed(models[models.columns[0]][:tied].to_list(), "or")
+    name = named(models[models.columns[0]][:tied].to_list(), "or")
     chance = models["probability_best"][0]
     if tied == models.height:
         return f"Take {name}"
@@ -251,7 +251,7 @@ def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
     shown = f"The lead of {first} over {named(apart)} is more than chance explains"
     if not not_apart:
         return f"{shown}."
-    others = listed(not_apart, "or")
+    others = named(not_apart, "or")
     if not apart:
         shown = f"Chance may explain the lead of {first} over {others}"
     else:

@@ -4,27 +4,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.joins import as_key, join_on
-from polaroc.base.lazy import np
-from polaroc.base.names import named, noted_by_kind
 from polaroc.base.private_columns import private
-from polaroc.base.text import capitalised
+from polaroc.base.text import capitalised, named, noted_by_kind
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
 from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.curves.curve import curve
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.resolved import alike
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
-from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning
+from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
@@ -45,22 +43,19 @@ def choose_with_tuning(
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
             "not given.",
-            hint=Hint("give {truth} and {score}.", truth="truth", score="score"),
+            hint="give truth='truth' and score='score'.",
         )
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
-            hint=Hint(
-                "give {tuning}: predictions on cases that take no part otherwise; or {fold}, where "
-                "models were fitted anew in each fold.",
-                tuning=...,
-                fold="fold",
-            ),
+            hint="give tuning=: predictions on cases that take no part otherwise; or fold='fold', "
+            "where models were fitted anew in each fold.",
         )
     cases = cases.collect()
     # Thresholds that cost least need no clusters, those with a promise do.
-    like = cases if stakes.confidence is not None else replace(cases, cluster=None)
-    tuned = alike(like, tuning, find=("fold",)).collect()
+    optional = ("model", "fold", "case", *(("cluster",) if stakes.confidence is None else ()))
+    tuned = same_columns(cases, tuning, may_lack=optional).collect()
+    tuned = with_model_type(tuned, cases)
     for one in (cases, tuned):
         _refuse_folds(one)
     shared = shared_with_tuning(cases, tuned)
@@ -77,8 +72,9 @@ def choose_by_cost(
     given = compared(cases)
     own, model = given.cases, given.model
     check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
-    tuned, named = replace(tuned, fold=()), {model_column(tuned): model}
-    curves = curve(tuned).rename(named)
+    model_column(tuned)
+    tuned = replace(tuned, fold=())
+    curves = curve(tuned)
     own_curves = curve(own)
     models = own_curves[model].n_unique()
     if models < 2:
@@ -98,7 +94,7 @@ def choose_by_cost(
             f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
             hint="give their predictions, or leave these models out.",
         )
-    thresholds = stakes.thresholds(tuned).rename(named)
+    thresholds = stakes.thresholds(tuned)
     judged = _judged(own, model, thresholds, stakes, level)
     rated = judged.filter(KNOWN)
     evidence = _measured(own, rated, stakes)
@@ -107,7 +103,7 @@ def choose_by_cost(
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
-    several = [fold for fold in cases.fold if cases.table[fold].n_unique() > 1]
+    several = [fold for fold in cases.fold if cases.rows[fold].n_unique() > 1]
     if several:
         raise InvalidArgument(
             f"{quoted(several)} has several values: models of folds are fitted anew, and a "

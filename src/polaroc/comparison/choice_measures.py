@@ -2,12 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.measures.spec import Measure
@@ -20,11 +20,7 @@ from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.test_sets import of_test_set
 
 GRID = 25
-NEEDS_RANGE = Hint(
-    "give {over}, a belief, or one prior twice.",
-    command_line="give {over}, or one prior twice.",
-    over=(0.05, 0.20),
-)
+NEEDS_RANGE = "give over=(0.05, 0.20), a belief, or one prior twice."
 
 
 def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl.DataFrame:
@@ -34,11 +30,16 @@ def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> 
     mean = mean_name(measure)
     measures = ["auc", measure, *([] if mean is None else [mean])]
     if (at := one_prior(over)) is not None:
-        return evaluate(cases, priors=[at], measures=sorted({measure, "auc"}))
+        measures = sorted({measure, "auc"})
+        return evaluate(cases, priors=[at], measure=measures, score_prior=cases.score_prior)
     if isinstance(over, Belief):
-        return evaluate(cases, over=over, priors=over.priors, measures=measures)
+        return evaluate(
+            cases, over=over, priors=over.priors, measure=measures, score_prior=cases.score_prior
+        )
     priors = prior_grid(*over, GRID)["prior"].to_list()
-    return evaluate(cases, over=over, priors=priors, measures=[*measures, "sens"])
+    return evaluate(
+        cases, over=over, priors=priors, measure=[*measures, "sens"], score_prior=cases.score_prior
+    )
 
 
 def ends_by_model(own: pl.DataFrame | None, models: pl.Series) -> "tuple[Array, Array] | None":
@@ -89,9 +90,10 @@ def of_one_test_set(
     evidence = of_test_set(scored, [one])
     if not scored.share_clusters and scored.unequal_weights is None:
         return evidence, None
-    wanted: dict[str, Any] = {"measures": mean, "over": over}
+    wanted: dict[str, Any] = {"measure": mean, "over": over}
     if at is not None:
-        wanted = {"measures": measure, "priors": [at]}
+        wanted = {"measure": measure, "priors": [at]}
+    wanted["score_prior"] = cases.score_prior
     return evidence, evaluate(cases, **wanted, intervals=True, level=level)
 
 
@@ -107,17 +109,12 @@ def measure_over(measure: str, over: Over | None, score_prior: Prior) -> Measure
 
 def measured_once(measures: pl.DataFrame) -> Evidence:
     """The evidence of measures of one test set, of which nothing is known; refuse their errors."""
-    needed = "predictions with {case}, the cases of the test set, or measures of several folds"
+    needed = "predictions with case='id', the cases of the test set, or measures of several folds"
     if "std_error" in measures.columns and measures["std_error"].is_not_null().any():
         raise InvalidArgument(
             "each model was measured once, with a standard error, which does not tell how "
             "correlated the errors of models on one test set are.",
-            hint=Hint(f"give {needed}; or drop the limits, for a choice that says nothing of how "
-                      "sure it is.", case="id"),
-        )  # fmt: skip
-    return without(
-        Hint(
-            f"To know how sure the choice is, give {needed}: each model was measured once.",
-            case="id",
+            hint=f"give {needed}; or drop the limits, for a choice that says nothing of how sure "
+            "it is.",
         )
-    )
+    return without(f"each model was measured once; give {needed}")

@@ -1,4 +1,6 @@
-"""Which model to take where the prior is uncertain, and how sure that is."""
+"""Choice of a model where the prior is uncertain, and how sure it is."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,7 +17,6 @@ from polaroc.base.checks import (
     unless,
 )
 from polaroc.base.columns import as_lazy
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
 from polaroc.comparison.by_cost import choose_with_tuning
@@ -28,8 +29,8 @@ from polaroc.comparison.choice_measures import (
     of_one_test_set,
     one_prior,
 )
-from polaroc.comparison.compare import compare, of_table
-from polaroc.comparison.compared import Compared, compared, ranked_rows
+from polaroc.comparison.compare import of_table
+from polaroc.comparison.compared import Compared, compared, compared_cases, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name
@@ -43,7 +44,7 @@ from polaroc.comparison.measure_rows import (
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.stakes import Stakes, stakes_of
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import (
     CATALOG,
     at_one_prior,
@@ -55,13 +56,12 @@ from polaroc.measures.catalog import (
 )
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import refuse_roles, takes_cases
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.thresholds.named_rates import EXPECTED_COST
-from polaroc.typing import Table
+from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import Evidence, of_folds
 
 COLUMNS = (
@@ -70,10 +70,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@described_as(compare)
-@takes_cases(COMPARED_BY, or_measures=True)
 def choose(
-    cases: Cases[Any],
+    table: Table | Cases[Any],
     measure: str | None = None,
     *,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
@@ -83,22 +81,21 @@ def choose(
     cost_fp: float = 1,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> Choice:
-    """Which model to take over a range of priors, and how sure that is.
+    """Choose a model over a range of priors, and say how sure the choice is.
 
     Parameters
     ----------
-    cases
-        Predictions, one row per model and case, or per case with one column of scores per
-        model: the result of `cases`, or any table that it takes. Models of one test set are
-        compared case by case; with one column of scores per model each row is a case where no
-        column tells cases apart. With ``nulls="drop"`` they are compared on the cases that all of
-        them scored; a warning says which were left out. Or,
-        without `truth` and `score`, tidy measures of every model and fold, as `evaluate` gives
-        them with ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; of these there are
-        only `model`, `fold` and `test_train_ratio`. A lazy frame is collected.
-    **columns
+    table
+        Predictions, one row per model and case: any table that `cases` takes, or its result. Models
+        of one test set are compared case by case. With ``nulls="drop"`` they are compared on the
+        cases that all of them scored; a warning says which were left out. Or tidy measures of every
+        `model` and `fold`, as `evaluate` returns them with ``over=(0.05, 0.20),
+        priors=prior_grid(0.05, 0.20, 16)``; they take no column keywords. A lazy frame is
+        collected.
     measure
         A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which
         less is better, for scores that are probabilities; or ``"expected_cost"``, to
@@ -114,7 +111,7 @@ def choose(
         `expected_upper`, in (0, 1); the tests of the `comparison` are made at 1 − `level`.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
-        thresholds are chosen, with the same roles or as a `Cases` of their own. The same cases,
+        thresholds are chosen, with the same columns or as the result of `cases`. The same cases,
         or some of them, are refused; `warnings` says how many cases, or values of `cluster`, are
         in both tables. Models fitted anew for each fold
         have none, such as those of `cross_val_predict`: each fold is judged at a threshold that
@@ -125,6 +122,13 @@ def choose(
         With `tuning`: what thresholds have to keep, as in `operating_points`. The
         promises of all models hold at once with the probability `confidence`, so that
         that of the model that is picked does, too.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -140,6 +144,8 @@ def choose(
         As in `compare` and `evaluate`; where measures have neither IAUPREC over the very
         range or belief, nor the measure at eight priors within the range or at all nodes
         of the belief.
+    NotSupported
+        For `by`.
 
     Notes
     -----
@@ -184,8 +190,9 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
-    check_score_prior(cases.score_prior)
+    check_score_prior(score_prior)
     over, estimate = _checked_priors(over)
     of_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
@@ -194,12 +201,10 @@ def choose(
     if measure is None:
         by_cost = any(value is not None for value in of_costs.values())
         measure = EXPECTED_COST if by_cost else "auprec"
-    _check_options(measure, of_costs, unless(OBSERVED, cases.score_prior))
+    _check_options(measure, of_costs, unless(OBSERVED, score_prior))
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
-    if isinstance(tuning, Cases):
-        refuse_roles(tuning, "choose", COMPARED_BY)
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return _choose_by_cost(cases, tuning, stakes, level)
@@ -209,12 +214,12 @@ def choose(
 
     def choice_over(over: Over | None) -> Choice:
         frame = given.table if given.are_measures else measures_of(given.cases, over, measure)
-        evidence, own = None, None
+        evidence, intervals = None, None
         if given.on_cases:
-            evidence, own = of_one_test_set(given.cases, measure, over, level)
+            evidence, intervals = of_one_test_set(given.cases, measure, over, level)
         choice = choose_measured(
             given, frame, measure, over=over, test_train_ratio=given.test_train_ratio,
-            level=level, evidence=evidence, own=own,
+            level=level, evidence=evidence, intervals=intervals,
         )  # fmt: skip
         return replace(choice, warnings=(*given.left_out, *choice.warnings))
 
@@ -227,10 +232,10 @@ def choose(
 def _checked_priors(
     over: Over | pl.DataFrame | pl.LazyFrame | None,
 ) -> tuple[Over | None, pl.DataFrame | None]:
-    """The range or belief that was given, and the estimate where it is the belief of one."""
+    """The range or belief as given, or that of an estimate, which is the second."""
     estimate = None
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        # The prior in use, estimated with one model, is that of all.
+        # Estimated with one model, the prior in use holds for all.
         estimate = as_lazy(over).collect()
         over = belief_of_estimate(estimate)
     elif not (over is None or isinstance(over, Belief)):
@@ -248,8 +253,9 @@ def _at_estimate(choice_over: Callable[[Over], Choice], choice: Choice, belief: 
     tables = [models, *(choice_over((end, end)).models for end in belief.inner_ends)]
     named: dict[str, str] = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
     assert belief.ends is not None
-    own = [table.select(models.columns[0], *named).rename(named) for table in tables]
-    limits = widest(own, models.columns[:1], belief.ends).rename({y: x for x, y in named.items()})
+    by_end = [table.select(models.columns[0], *named).rename(named) for table in tables]
+    limits = widest(by_end, models.columns[:1], belief.ends)
+    limits = limits.rename({new: old for old, new in named.items()})
     # Other measures than AUPREC have no limits at 0 and 1.
     is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
     return replace(
@@ -291,21 +297,19 @@ def _check_options(measure: str, of_costs: dict[str, object], score_prior: objec
         raise InvalidArgument(
             f"measure is {measure!r}, which does not depend on the share of positives, and a "
             "choice is one over shares of positives.",
-            hint=Hint(
-                "compare(...) and gate({measure}) take it; for a choice take measure='auprec'.",
-                command_line="`polaroc compare` and `polaroc gate` take {measure}.",
-                measure=measure,
-            ),
+            hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
         )
     if measure == EXPECTED_COST:
         refuse_unused("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
                 score_prior=score_prior)  # fmt: skip
         return
     refuse_unused(
-        f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,
-        hint=Hint("give {measure} with {tuning} to choose a threshold, too, or leave them out.",
-                  measure=EXPECTED_COST, tuning=None),
-    )  # fmt: skip
+        f"for measure={EXPECTED_COST!r}",
+        f"measure is {measure!r}",
+        **of_costs,
+        hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or leave "
+        "them out.",
+    )
 
 
 def choose_measured(
@@ -317,11 +321,11 @@ def choose_measured(
     test_train_ratio: float | None,
     level: float = 0.95,
     evidence: Evidence | None = None,
-    own: pl.DataFrame | None = None,
+    intervals: pl.DataFrame | None = None,
 ) -> Choice:
-    """The choice from tidy measures; `evidence` where it does not follow from these.
+    """The choice from tidy measures, with the `evidence` of one test set.
 
-    `own` are limits of each model by itself that hold with few clusters.
+    `intervals` are limits of each model alone, which hold with few clusters.
     """
     model = given.model
     check_result_name(model, COLUMNS)
@@ -335,7 +339,7 @@ def choose_measured(
         evidence = measured_once(frame)
     higher, limits = higher_is_better(measure), value_range(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
-    known = at_least_own(known, evidence, level, ends_by_model(own, table.models))
+    known = at_least_own(known, evidence, level, ends_by_model(intervals, table.models))
     comparison = None
     if len(table.values) > 1 and test_train_ratio is not None:
         plan = Plan(test_train_ratio=test_train_ratio, level=level)
@@ -346,13 +350,13 @@ def choose_measured(
 
     def answer(models: pl.DataFrame, _: str | None) -> str:
         area = is_area(measure)
-        said = full_answer(models, judged_by, is_bound=is_bound, higher=higher, is_area=area)
-        return " ".join([*doubted, said])
+        full = full_answer(models, judged_by, is_bound=is_bound, higher=higher, is_area=area)
+        return " ".join([*doubted, full])
 
     return choice_among(
         table.models, measured, evidence, known, _sens(frame, model, over), answer,
         name=name, limits=limits, level=level,
-        # A summary has the first three: what these data lack before what tests assume.
+        # A summary shows three warnings: defects of the data come before assumptions of tests.
         first=(
             *warnings, *table.warnings, *doubted,
             *([] if measured.overall is not None else _other_range(frame, measure, over)),

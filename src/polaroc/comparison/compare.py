@@ -1,15 +1,18 @@
-"""Whether models differ, by tests that hold for folds which share training cases."""
+"""Tests of whether models differ, over folds that share training cases or on one test set."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isinf
 from typing import Any, Unpack, get_args
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_text
-from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.compared import Compared, compared
+from polaroc.comparison.compared import Compared, compared, compared_cases, single_prior
 from polaroc.comparison.design import FoldValues, Plan, Target, balanced, check_folds
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
 from polaroc.comparison.letters import check_result_name, letter_frame
@@ -21,62 +24,67 @@ from polaroc.comparison.measure_rows import (
     refuse_places,
     rows_of,
 )
-from polaroc.comparison.result import ROWS, Comparison, pair_frame
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.comparison.result import Comparison, pair_frame
+from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import takes_cases
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
-from polaroc.typing import Array, Prior
+from polaroc.typing import Array, Prior, Table
 from polaroc.uncertainty.adjusted import Adjusted, by_holm
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
 
-@takes_cases(COMPARED_BY, or_measures=True)
 def compare(
-    cases: Cases[Any],
+    table: Table | Cases[Any],
     measure: str = "iauprec",
     *,
-    prior: Prior | None = None,
+    priors: Prior | Sequence[Prior] | None = None,
     over: tuple[float, float] | Belief | None = None,
     target: Target | None = None,
     level: float = 0.95,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> Comparison:
-    """Whether models differ on one measure, and which: over common folds, or on common cases.
+    """Test whether models differ on one measure, and which: over common folds or on common cases.
 
     Parameters
     ----------
-    cases
-        Predictions of two or more models: the result of `cases`, or any table that it takes. On
-        folds every model scores the cases of each fold; on one test set it scores all cases, one
-        row per model and case, or per case with one column of scores per model. Or, without
-        `truth` and `score`, tidy measures with one estimate per model and fold, as `evaluate` gives
-        them, with the columns of models and folds. A lazy frame is collected.
-    **columns
+    table
+        Predictions of two or more models, one row per model and case: any table that `cases` takes,
+        or its result. On folds every model scores the cases of each fold; on one test set it scores
+        all cases. Or tidy measures with one estimate per `model` and `fold`, as `evaluate` returns
+        them; they take no column keywords. A lazy frame is collected.
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
-    prior
-        Prior in (0, 1), or ``"observed"``, where the table has the measure at
-        several.
+    priors
+        The one prior at which the measure is taken, in (0, 1), or ``"observed"``: each key's own,
+        the default for predictions. Measures have to be at one prior only, or `priors` names it.
     over
         The range (lo, hi) of priors, or the belief, that `measure` needs; of measures in a table,
         those over this range.
     target
-        What the answer is about. ``"algorithm"``: models trained again on other
+        The population that the answer is about. ``"algorithm"``: models trained again on other
         samples of this size. ``"trained"``: these fitted models, on other cases. By default
-        "trained" for predictions on one test set, else "algorithm", which needs
-        `test_train_ratio`, or works it out: from a key `repeat` within which each
-        case is tested once, or from `case`, taking every case for trained on where it is not
-        tested; a column "case" that is not named is used for it where several
-        folds test the same cases. The ratio is 0 where
-        no folds share cases (each its own dataset).
+        "trained" for predictions on one test set, else "algorithm".
     level
-        Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
-        below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
+        Confidence of the intervals, in (0, 1). Two models differ if their adjusted p-value is below
+        1 − `level`; only then does their adjusted interval leave out 0.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds, 0 where
+        folds share no cases (each its own dataset). It is needed for "algorithm", unless it
+        follows from the table. For measures it does if they were taken ``by="repeat"`` and each
+        repeat tests every case once. For predictions it follows from `case`, if a fold is trained
+        on all cases that it does not test; a column "case" that is not given as `case` is used
+        only if several folds test the same cases.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -91,6 +99,8 @@ def compare(
         for "trained" more than one fold;
         cells that are missing (with their list), null (with their notes) or
         repeated with other numbers.
+    NotSupported
+        For `by`.
 
     Notes
     -----
@@ -108,14 +118,14 @@ def compare(
 
     Folds that are copies of others, such as those of a repeat with the same seed, are used once,
     and `warnings` says so: predictions with the same cases and scores; measures with the same
-    estimates of all models, in folds of 20 cases of each class or more, or in a whole repeat.
+    estimates of all models, in folds of 20 cases of each class or more.
 
     On one test set with `cluster` the influences of the cases of a class are summed within each
     cluster before they are squared (Obuchowski 1997), and Student's t has one degree of freedom
     less than there are clusters with cases of the rarer class. Clusters of one case each, and
-    weights that are equal within each class, change nothing. Over folds the folds tell how sure
-    that is; a cluster of which a fold tests some cases and has trained on others is named in
-    `warnings`.
+    weights that are equal within each class, change nothing. Over folds the evidence is
+    that of the folds; `warnings` names a cluster of which a fold tests some cases and has trained
+    on others.
 
     The limits `lower` and `upper` are those of a pair by itself; on one test set DeLong's.
     Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
@@ -130,14 +140,16 @@ def compare(
     >>> measures = pr.datasets.satellite_predictions().pipe(
     ...     pr.evaluate, truth="truth", score="score", over=(0.05, 0.20)
     ... )
-    >>> found = pr.compare(measures, test_train_ratio=0.25)
-    >>> found.letters.select("model", "letters").rows()
+    >>> comparison = pr.compare(measures, test_train_ratio=0.25)
+    >>> comparison.letters.select("model", "letters").rows()
     [('A', 'a'), ('C', 'a'), ('B', 'a')]
-    >>> found.omnibus["p_value"].round(3).to_list()
+    >>> comparison.omnibus["p_value"].round(3).to_list()
     [0.054]
     """
     check_text("measure", measure, "auprec")
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
     given = compared(cases)
+    prior = single_prior(priors)
     refuse_places(measure, over, prior if given.on_cases else None)
     target = _target(given, target)
     if given.on_cases:
@@ -146,60 +158,54 @@ def compare(
         at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
         models = fitted(given.cases, measure, at, over)
         result = of_fitted(models, plan, f"{measure}{at_prior}")
-        # With scores side by side each row is a case, and the column is not the caller's.
-        case = ROWS if cases.scores and cases.case is None else result.case
-        return replace(result, case=case, warnings=(*given.left_out, *result.warnings))
+        return replace(result, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio
-    # The ratio may follow from the folds.
+    # Replaced below where the ratio follows from the folds.
     plan = Plan(target, 0.0 if ratio is None else ratio, level)
     if given.are_measures:
         measures, _ = of_one_range(given.table, measure, over)
     else:
         at = "observed" if prior is None else prior
-        measures = evaluate(given.cases, over=over, priors=at, measures=sorted({measure, "auc"}))
+        measures = evaluate(
+            given.cases, over=over, priors=at, measure=sorted({measure, "auc"}),
+            score_prior=given.cases.score_prior,
+        )  # fmt: skip
     rows = rows_of(measures, measure)
     rows.check_prior(prior)
-    table = balanced(rows, [prior], given.model, given.folds)
+    values = balanced(rows, [prior], given.model, given.folds)
     if ratio is None:
-        plan = replace(plan, test_train_ratio=table.test_train_ratio)
-    check_folds(table)
-    evidence = of_folds(table.at_first, plan.test_train_ratio, table.models)
+        plan = replace(plan, test_train_ratio=values.test_train_ratio)
+    check_folds(values)
+    evidence = of_folds(values.at_first, plan.test_train_ratio, values.models)
     label = _label(measure, rows, prior)
-    result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
+    result = of_table(values, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
     return replace(result, warnings=(*given.left_out, *doubts, *result.warnings))
 
 
 def _target(given: Compared, target: Target | None) -> Target:
-    """The target of the answer: as given, or by the folds; raise if they do not allow it."""
+    """The target as given, or by default; raise if the table does not allow it."""
     if target is None:
         return "trained" if given.on_cases else "algorithm"
     check_choice("target", target, get_args(Target))
     if target == "trained" and given.are_measures:
         raise InvalidArgument(
             "target is 'trained', which compares predictions, and the table holds measures.",
-            hint=Hint("give predictions, or take {target}.", target="algorithm"),
+            hint="give predictions, or take target='algorithm'.",
         )
     if target == "trained" and given.folds:
         raise InvalidArgument(
             "target is 'trained', which compares models fitted once, and there are several folds, "
             f"{quoted(given.folds)}.",
-            hint=Hint(
-                "keep one of them, or say fold=None where the column only divides one test set; "
-                "for models fitted anew for each take {target}.",
-                target="algorithm",
-            ),
+            hint="keep one of them, or say fold=None where the column only divides one test set; "
+            "for models fitted anew for each take target='algorithm'.",
         )
     if target != "trained" and given.on_cases:
         raise InvalidArgument(
             f"each model was measured once, on one test set, and target {target!r} compares models "
             "over several folds.",
-            hint=Hint(
-                "these fitted models are compared case by case with {target}; where there are "
-                "folds, name their column, {fold}.",
-                target="trained",
-                fold="fold",
-            ),
+            hint="these fitted models are compared case by case with target='trained'; where there "
+            "are folds, name their column, fold='fold'.",
         )
     return target
 
@@ -222,7 +228,7 @@ def of_table(
     *,
     higher: bool = True,
 ) -> Comparison:
-    """The comparison of a balanced table by the evidence that it gives."""
+    """The comparison of models over folds."""
     values, pairs = table.at_first, all_pairs(evidence)
     of_all = omnibus.f_test("Nadeau-Bengio corrected F", evidence)
     adjusted = by_holm(pairs, plan.level)
@@ -240,7 +246,7 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
     pairs = all_pairs(evidence)
     if np.isnan(pairs.std_error).any() or pairs.constant.any():
         raise too_few_cases()
-    # They differ where a pair does, adjusted for the number of pairs.
+    # Models differ if a pair does, adjusted for the number of pairs.
     adjusted = by_holm(pairs, plan.level)
     test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
     name, errors = models.name, np.sqrt(evidence.covariance[0].diagonal())
@@ -262,14 +268,14 @@ def _result(
     spread: Array,
     *,
     higher: bool,
-    **said: Any,
+    **fields: Any,
 ) -> Comparison:
-    """The tests as tables, beside what is said of them."""
+    """The tests as tables, with the other `fields` of a comparison."""
     check_result_name(models.name)
     apart = pairs.apart(adjusted.p_value, plan.level)
     return Comparison(
         pl.DataFrame([of_all], schema=omnibus.OMNIBUS, orient="row"),
         pair_frame(pairs, adjusted, models, plan.level),
         letter_frame(models, means, spread, apart, descending=higher),
-        model=models.name, plan=plan, higher_is_better=higher, **said,
+        model=models.name, plan=plan, higher_is_better=higher, **fields,
     )  # fmt: skip

@@ -1,22 +1,22 @@
-"""What is compared: predictions of several models, or measures of them."""
+"""Predictions, or measures, of several models in memory, checked so that they can be compared."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
+from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unless
 from polaroc.base.columns import collect_like
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE, TRUTH, WEIGHT
+from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
 from polaroc.comparison.copied_folds import without_copies
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, with_cluster
-from polaroc.predictions.resolved import keyed
-from polaroc.predictions.row_checks import SCORE, check_clusters, left_out
-from polaroc.predictions.table import read
-from polaroc.predictions.wide import with_row_cases
-from polaroc.typing import Frame
+from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
+from polaroc.measures.scoring import check_score_prior
+from polaroc.predictions.cases import Cases, cases_or_measures, warn_of_parts
+from polaroc.predictions.row_checks import check_clusters, left_out
+from polaroc.priors.grids import OBSERVED
+from polaroc.typing import Frame, Prior
 from polaroc.uncertainty.scored_cases import (
     common_cases_of,
     model_column,
@@ -25,22 +25,22 @@ from polaroc.uncertainty.scored_cases import (
     share_cases,
 )
 
-# Two million pairs take a minute.
+# So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Predictions, or measures without truth and score, in memory, and the columns of their roles.
+    """Predictions, or measures, in memory.
 
-    The folds of predictions have several values. Each row of a wide table without folds is a case
-    where no column tells cases apart.
+    Predictions have `folds` only if these have several values; `left_out` are warnings about cases
+    that were left out, copies of folds and leaks.
     """
 
     cases: Cases[pl.DataFrame]
     model: str
     folds: tuple[str, ...]
-    left_out: tuple[str, ...] = ()  # what is to be said of cases left out, and of leaks
+    left_out: tuple[str, ...] = ()
 
     @property
     def are_measures(self) -> bool:
@@ -55,7 +55,7 @@ class Compared:
     @property
     def table(self) -> pl.DataFrame:
         """The table."""
-        return self.cases.table
+        return self.cases.rows
 
     @property
     def keys(self) -> list[str]:
@@ -64,22 +64,22 @@ class Compared:
 
     @property
     def test_train_ratio(self) -> float | None:
-        """Test over training cases of a fold: as said, or of predictions as the cases tell.
+        """Test over training cases of a fold, as given, or as it follows from cases.
 
-        Cases tell it where several folds test the same. Where each is tested once, a column that
-        has the role because of its name may number rows of hold-outs: then nothing tells.
+        It follows if several folds test the same cases. If each case is tested once, `case` must
+        have been given: a column with that name may just number the rows of hold-outs.
         """
         cases = self.cases
         if cases.test_train_ratio is not None:
             return cases.test_train_ratio
-        if self.are_measures or cases.case is None or not self.folds:
+        if self.are_measures or cases.case is None or cases.is_numbered or not self.folds:
             return None
-        case, models = cases.case, [] if cases.scores else [self.model]
+        case, models = cases.case, [self.model]
         number, of_model = self.table[case].n_unique(), self.table.group_by(models or pl.lit(0))
         tested = of_model.agg(pl.len().alias(HAVE), pl.col(case).n_unique().alias(SIZE))
         is_shared = (tested[HAVE] > tested[SIZE]).any()
         is_common = tested[SIZE].sum() > number or tested.height < 2
-        if not is_common or not (is_shared or "case" not in cases.found):
+        if not is_common or not (is_shared or not cases.is_default("case")):
             return None
         # All cases that a fold does not test are trained on.
         folds = self.table.group_by(*models, *self.folds).agg(pl.len().cast(pl.Float64).alias(HAVE))
@@ -87,110 +87,137 @@ class Compared:
         return per_fold / (number - per_fold) if per_fold < number else None
 
 
-FOUND_CASE = (
-    "The column {0!r} is used because of its name: say case={0!r} if its values are the cases of "
+CASE_BY_DEFAULT = (
+    "The column 'case' is used because of its name: say case='case' if its values are the cases of "
     "one cross-validation. Until then a fold is taken to have as many test cases as training cases."
 )
-# Where every case that a fold does not test is trained on, as by any way to split them.
+# A fold is taken to train on every case that it does not test.
 LEAK = (
     "{} values of {} have cases on both sides of a fold, for training and for testing, which makes "
     "its scores too good. Keep each value in one fold, as scikit-learn's StratifiedGroupKFold does."
 )
 
 
-def compared(cases: Cases[Any]) -> Compared:
-    """The table in memory, with the columns of its models and folds; raise where there is no model.
+def compared_cases(
+    table: Any, columns: Mapping[str, Any], score_prior: Prior, test_train_ratio: float | None
+) -> Cases[Any]:
+    """The cases of a table of predictions or measures, with checked arguments."""
+    check_score_prior(score_prior)
+    if test_train_ratio is not None:
+        check_ratio(test_train_ratio)
+    cases = cases_or_measures(table, columns)
+    if cases.truth is None:
+        given = unless(OBSERVED, score_prior)
+        refuse_unused("for predictions", "the table holds measures", score_prior=given)
+    if cases.by:
+        raise NotSupported(
+            f"models are compared on all rows, not by {quoted(cases.by)}.",
+            hint="take the rows of each value on their own.",
+        )
+    return replace(cases, score_prior=score_prior, test_train_ratio=test_train_ratio)
 
-    Of each test set with ``nulls="drop"`` those cases are left that all models scored, where cases
-    can be told apart.
+
+def single_prior(priors: Prior | Sequence[Prior] | None) -> Prior | None:
+    """The prior at which models are compared, if one is given."""
+    if priors is None:
+        return None
+    listed = one_or_several(priors)
+    if len(listed) != 1:
+        raise InvalidArgument(
+            f"priors is {quoted(listed, 5)}, allowed is one: models are compared at one prior.",
+            hint="compare them at each in turn, or over a range, over=(0.05, 0.20).",
+        )
+    return cast(Prior, listed[0])
+
+
+def compared(cases: Cases[Any]) -> Compared:
+    """The cases in memory, with their models and folds; raise where there is no model.
+
+    With ``nulls="drop"`` those cases of each test set are left that all models scored, if there is
+    a column of cases.
     """
     model = model_column(cases)
     if cases.truth is None:
         folds = cases.fold
         measures = cases.collect()
+        warn_of_parts(measures, measures.rows)
         _refuse_many(measures, model)
         measures, copies = without_copies(measures, model, folds)
         return Compared(measures, model, folds, tuple(copies))
-    own = cases.collect()
-    _refuse_many(own, model)
-    if own.table.is_empty():
+    held = without_errors(cases.collect()) if cases.nulls == "raise" else cases.collect()
+    _refuse_many(held, model)
+    if held.rows.is_empty():
         raise InvalidPredictions(
             "there are no rows, so that there is nothing to choose by.", hint="check the table."
         )
-    columns = [*own.fold]
-    own, copies = without_copies(own, model, columns)
+    columns = [*held.fold]
+    held, copies = without_copies(held, model, columns)
     # A fold of one value, as of a table that was filtered, divides nothing.
-    several = columns and own.table.select(columns).n_unique() > 1
+    several = columns and held.rows.select(columns).n_unique() > 1
     folds = tuple(columns) if several else ()
-    own = replace(own, fold=folds)
+    held = replace(held, fold=folds)
     if folds:
-        without = own.table.select(pl.any_horizontal(pl.col(folds).is_null()).sum()).item()
-        if without:
+        no_fold = held.rows.select(pl.any_horizontal(pl.col(folds).is_null()).sum()).item()
+        if no_fold:
             raise InvalidPredictions(
-                f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
+                f"{no_fold} rows have no fold.", hint="fill it in, or leave these rows out."
             )
-        if own.case is not None:
-            # A case that a model has twice in a fold.
-            case = own.case
-            known = own.table.drop_nulls(case)
-            key = [*folds, case, *([] if own.scores else [model])]
+        if held.case is not None:
+            case = held.case
+            known = held.rows.drop_nulls(case)
+            key = [*folds, case, model]
             refuse_twice(known.select(key), key)
-            is_paired = not own.scores and share_cases(known, [*folds, case], model)
-            if is_paired and own.nulls != "drop":
+            is_paired = share_cases(known, [*folds, case], model)
+            if is_paired and held.nulls != "drop":
                 refuse_lacking(known, folds, model, case)
-    if own.scores and own.case is None and not folds:
-        numbered, case = with_row_cases(own.table)
-        own = replace(own, table=numbered.lazy().collect(), case=case)
-    leaks = (*copies, *(_leaks(own, folds) if folds else ()))
-    if "case" in own.found and Compared(own, model, folds).test_train_ratio is None:
-        trusted = Compared(replace(own, found=own.found - {"case"}), model, folds)
+    remarks = (*copies, *(_leaks(held, folds) if folds else ()))
+    if held.is_default("case") and Compared(held, model, folds).test_train_ratio is None:
+        named = {**held.columns, "case": held.names["case"][0]}
+        trusted = Compared(replace(held, columns=named), model, folds)
         if trusted.test_train_ratio is not None:
-            leaks = (*leaks, FOUND_CASE.format(own.case))
-    said = None
-    if own.nulls == "drop":
-        own, said = common_cases_of(own, model)
-    if own.cluster is not None:
-        named, (cluster,) = with_cluster(own)
-        check_clusters(named.table[cluster].null_count())
-    return Compared(own, model, folds, leaks if said is None else (*leaks, said))
+            remarks = (*remarks, CASE_BY_DEFAULT)
+    lacking = None
+    if held.nulls == "drop":
+        held, lacking = common_cases_of(held, model)
+    if held.cluster is not None:
+        check_clusters(held.rows["cluster"].null_count())
+    return Compared(held, model, folds, remarks if lacking is None else (*remarks, lacking))
 
 
 def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
-    """Refuse more models than every two can be compared of, as where a column of cases is named."""
-    is_there = not cases.scores and model in cases.table.columns
-    count = cases.table[model].n_unique() if is_there else len(cases.scores)
+    """Refuse too many models for all pairs, such as where the column of cases is given as model."""
+    count = cases.rows[model].n_unique()
     if count > MAX_MODELS:
         raise InvalidArgument(
             f"{model!r} has {count:,} values, allowed are {MAX_MODELS:,} models, of which every "
             "two are compared.",
-            hint=Hint(
-                "name the column that tells the models apart, for example {model}, or leave out "
-                "models that do not matter.",
-                model="model",
-            ),
+            hint="name the column that tells the models apart, for example model='model', or leave "
+            "out models that do not matter.",
         )
 
 
 def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
-    """A sentence on clusters of which a fold tests some cases, and has trained on the others."""
+    """A warning about clusters of which a fold tests some cases and has trained on others."""
     if cases.case is None or cases.cluster is None:
         return []
-    case = pl.col(cases.case).alias(CASE)
-    named, (cluster,) = with_cluster(cases)
-    rows = named.table.select(*folds, case, pl.col(cluster).alias(CLUSTER)).drop_nulls(CLUSTER)
+    rows = cases.rows.select(
+        *folds, pl.col("case").alias(CASE), pl.col("cluster").alias(CLUSTER)
+    ).drop_nulls(CLUSTER)
     whole, tested = (
         rows.group_by(CLUSTER, *also).agg(pl.col(CASE).n_unique().alias(name))
         for also, name in (((), SIZE), (folds, HAVE))
     )
     parts = join_on(tested, whole, [CLUSTER]).filter(pl.col(HAVE) < pl.col(SIZE))
     torn = parts[CLUSTER].n_unique()
-    return [LEAK.format(f"{torn:,} of {whole.height:,}", repr(cases.cluster))] if torn else []
+    if not torn:
+        return []
+    return [LEAK.format(f"{torn:,} of {whole.height:,}", repr(cases.names["cluster"][0]))]
 
 
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
     """The cases of the two models alone; raise where either has none."""
-    own, model = cases.collect(), model_column(cases)
-    models = pl.Series([*own.scores]) if own.scores else own.table[model].unique().sort()
+    held, model = cases.collect(), model_column(cases)
+    models = held.rows[model].unique().sort()
     present = models.to_list()
     unknown = [
         one for one in (champion, challenger) if not isinstance(one, Hashable) or one not in present
@@ -204,62 +231,46 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
     if unknown:
         raise InvalidArgument(
             f"{model!r} has no {quoted(unknown)}; it has {quoted(present)}.",
-            hint=Hint(
-                "name two of these as {champion} and {challenger}.",
-                champion=None,
-                challenger=None,
-            ),
+            hint="name two of these as champion= and challenger=.",
         )  # fmt: skip
     if champion == challenger:
         raise InvalidArgument(
             f"champion and challenger are both {quoted([champion])}.",
             hint="name two models.",
         )
-    if own.scores:
-        return replace(own, score=[str(champion), str(challenger)])
     kept = models.gather([present.index(champion), present.index(challenger)])
     is_one = pl.col(model).is_in(kept.implode(), nulls_equal=True)
-    return replace(own, table=own.table.filter(is_one))
+    return replace(held, rows=held.rows.filter(is_one))
 
 
 def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
-    """The valid predictions, a row per case and model, and remarks on the rows."""
-    rows, invalid = valid_rows(given.cases, given)
+    """The valid predictions, and warnings about rows that were left out."""
+    rows = given.cases.rows
+    invalid = rows["error"].count() if "error" in rows else 0
     invalid_rows = [left_out(invalid)] if invalid else []
-    return replace(given, cases=rows), (*given.left_out, *invalid_rows)
+    return replace(given, cases=without_errors(given.cases)), (*given.left_out, *invalid_rows)
 
 
-def valid_rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
-    """The valid rows in private columns, named as in `like`, and how many others there are."""
-    case = cases.case
-    cases, cluster = with_cluster(cases)
-    also = [*([] if case is None else [case]), *cluster]
-    predictions = read(cases, also=also, collected=True)
-    names = {predictions.keys[0]: like.model}
-    if case is not None and like.cases.case is not None:
-        names[case] = case = like.cases.case
-    rows = keyed(
-        predictions.valid_rows.collect().rename(names),
-        truth=TRUTH, score=SCORE, model=like.model, fold=like.folds, case=case,
-        cluster=cases.cluster,
-        count=None if cases.count is None else WEIGHT,
-        weight=None if cases.weight is None else WEIGHT, score_prior=cases.score_prior,
-        test_train_ratio=cases.test_train_ratio,
-    )  # fmt: skip
-    return rows, predictions.count_invalid()
+def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The cases without the rows that cannot be ranked."""
+    if "error" not in cases.rows:
+        return cases
+    rows = cases.rows.filter(pl.col("error").is_null()).drop("error")
+    return replace(cases, rows=rows, errors=())
 
 
 def pooled(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
-    """The cases, with the rows of all folds of a model together."""
+    """The cases with all folds of a model as one."""
     return replace(cases, fold=())
 
 
 def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:
     """The cases of some models or folds."""
-    return replace(cases, table=rows_among(cases.table, keys))
+    return replace(cases, rows=rows_among(cases.rows, keys))
 
 
 def rows_among(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
     kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
-    return collect_like(rows, kept)
+    collected: Frame = collect_like(rows, kept)
+    return collected

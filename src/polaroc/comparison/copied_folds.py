@@ -10,7 +10,7 @@ from polaroc.base.columns import COVERAGE, INTERVAL
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import HAVE, private
 from polaroc.base.text import listed_rows
-from polaroc.predictions.cases import Cases, columns_of
+from polaroc.predictions.cases import Cases
 
 ROW, SUM, MIX, SIZE = (private(name) for name in ("row", "sum", "mix", "size"))
 # Columns of measures that do not tell what was measured.
@@ -20,10 +20,10 @@ DISTINCT, DISTINCT_IN_REPEAT, FEWEST = 10, 5, 20
 
 
 class Copies(NamedTuple):
-    """The keys of folds, or repeats, that are copies of earlier ones, and what they are."""
+    """The keys of folds, or repeats, that are copies of earlier ones, and a sentence on them."""
 
     keys: pl.DataFrame
-    found: str
+    note: str
 
 
 def without_copies(
@@ -33,11 +33,11 @@ def without_copies(
     if not folds:
         return cases, []
     is_measured = cases.truth is None
-    copies = copied_measures(cases.table, folds) if is_measured else _copied(cases, model, folds)
+    copies = copied_measures(cases.rows, folds) if is_measured else _copied(cases, model, folds)
     if copies is None:
         return cases, []
-    kept = join_on(cases.table, copies.keys, copies.keys.columns, "anti", order="left")
-    return replace(cases, table=kept), [f"{copies.found}. Each is used once."]
+    kept = join_on(cases.rows, copies.keys, copies.keys.columns, "anti", order="left")
+    return replace(cases, rows=kept), [f"{copies.note}. Each is used once."]
 
 
 def copied_measures(measures: pl.DataFrame, folds: Sequence[str]) -> Copies | None:
@@ -60,18 +60,13 @@ def copied_measures(measures: pl.DataFrame, folds: Sequence[str]) -> Copies | No
 
 def _copied(cases: Cases[pl.DataFrame], model: str, folds: Sequence[str]) -> Copies | None:
     """The folds that have the cases and scores of another one."""
-    scores = columns_of(cases.score)
-    others = [None if cases.scores else model, cases.case, cases.truth, cases.count, cases.weight]
-    columns = [
-        pl.col(column).alias(f"{ROW}_{place}")
-        for place, column in enumerate([*scores, *others])
-        if column is not None
-    ]
-    distinct = (pl.col(f"{ROW}_{place}").n_unique() for place in range(len(scores)))
+    # Numbers of rows are not those of cases.
+    case = None if cases.is_numbered else cases.case
+    columns = [model, case, cases.truth, "score", cases.counted_by]
     # Cases that are named tell folds apart however few their scores are.
-    is_known = cases.case is not None and "case" not in cases.found
-    enough = pl.lit(True) if is_known else pl.sum_horizontal(*distinct) >= DISTINCT
-    rows = cases.table.select(*folds, *columns)
+    is_known = case is not None and not cases.is_default("case")
+    enough = pl.lit(True) if is_known else pl.col("score").n_unique() >= DISTINCT
+    rows = cases.rows.select(*folds, *(name for name in columns if name is not None))
     return _repeated(rows, folds, enough, "folds", "the same cases and scores")
 
 

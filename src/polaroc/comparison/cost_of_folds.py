@@ -1,8 +1,8 @@
 """Model and threshold together, by expected cost on the held-out cases of folds."""
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.comparison.by_cost import COST_LIMITS
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import Compared, of_keys, pooled
@@ -42,8 +42,8 @@ def choose_by_cost_of_folds(
     need = _need(stakes)
     rows, thresholds, folds_of = [], [], {}
     rates: dict[str, list[float]] = {"tpr": [], "fpr": []}
-    for value in cases.table[model].unique().sort():
-        one = pl.Series(model, [value], cases.table.schema[model])
+    for value in cases.rows[model].unique().sort():
+        one = pl.Series(model, [value], cases.rows.schema[model])
         folds = read_folds(of_keys(cases, one.to_frame()))
         held_out = rates_across_folds(folds, [need])
         rows.append(_costs(folds, given, one, stakes, held_out))
@@ -121,5 +121,5 @@ def _costs(
 
 def _folds_of(given: Compared, model: pl.Series) -> pl.DataFrame:
     """The keys of the folds that a model has, in the order of their numbers."""
-    own = of_keys(given.cases, model.to_frame()).table
+    own = of_keys(given.cases, model.to_frame()).rows
     return own.select(given.folds).unique().sort(given.folds, nulls_last=True)

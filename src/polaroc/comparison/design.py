@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import (
@@ -12,11 +13,10 @@ from polaroc.base.checks import (
 )
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE, LEVEL, SPREAD
 from polaroc.base.text import capitalised, listed_rows
 from polaroc.comparison.measure_rows import Rows, refuse_rows, value_columns
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelled
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import differs, unusual
 from polaroc.priors.grids import SAME
@@ -93,11 +93,8 @@ def check_folds(table: FoldValues) -> None:
     if count < 2:
         raise InvalidArgument(
             f"there is {count} fold, allowed are two or more.",
-            hint=Hint(
-                "one test set cannot show how much a difference varies: evaluate on several "
-                "folds, with {fold}.",
-                fold="fold",
-            ),
+            hint="one test set cannot show how much a difference varies: evaluate on several "
+            "folds, with fold='fold'.",
         )
 
 
@@ -106,9 +103,7 @@ def _check_columns(keys: Sequence[str], model: str, folds: Sequence[str]) -> Non
     if unknown:
         raise InvalidArgument(
             f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",
-            hint=Hint(
-                "evaluate with it as {model} or {fold}, or name others.", model=None, fold=None
-            ),
+            hint="evaluate with it as model= or fold=, or name others.",
         )
     named = [model, *folds]
     if len(set(named)) < len(named):
@@ -128,11 +123,8 @@ def _refuse_repeated(
         raise InvalidTable(
             f"cells are repeated: within one {quoted((model, *folds))} the key "
             f"{quoted(varying)} varies.",
-            hint=Hint(
-                "keep one value of it, or, where models were fitted anew for each, name it as a "
-                "fold: {fold}.",
-                fold=[*folds, *varying],
-            ),
+            hint="keep one value of it, or, where models were fitted anew for each, evaluate with "
+            f"it as a fold: {spelled('fold', [*folds, *varying])}.",
         )
 
 
@@ -156,9 +148,7 @@ def _refuse_mixed_priors(wide: pl.DataFrame, folds: Sequence[str]) -> None:
     if (priors[SPREAD].fill_null(0) > SAME).any():
         raise InvalidTable(
             "models of one fold are measured at different priors.",
-            hint=Hint(
-                "their test sets differ: take one prior for all, for example {prior}.", prior=0.1
-            ),
+            hint="their test sets differ: take one prior for all, for example priors=0.1.",
         )
 
 

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.names import noted_by_kind
+from polaroc.base.text import noted_by_kind
 from polaroc.comparison.measure_rows import below_chance
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
 from polaroc.measures.scoring import CASE_LOSSES
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Prior, Priors
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, Evidence
@@ -51,9 +50,12 @@ def fitted(
 ) -> Fitted:
     """The evidence of cases on one measure; `measured` where it and the AUC are known."""
     measure = single_measure(name, prior, over, cases.score_prior)
-    read = read_cases(cases, DROP_ROWS)
+    read = read_cases(cases)
     if measured is None:
-        measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
+        measured = evaluate(
+            cases, measure=sorted({name, "auc"}), priors=prior, over=over,
+            score_prior=cases.score_prior,
+        )  # fmt: skip
     estimates = measured.filter(measure=name)
     lacking = estimates.filter(
         pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
@@ -78,8 +80,8 @@ def single_measure(
     if isinstance(name, str) and name in CATALOG and name not in allowed:
         raise InvalidArgument(
             f"measure is {name!r}, which has no standard error on one test set.",
-            hint=Hint("compare it over several folds, with {test_train_ratio}, or take one of "
-                      f"{quoted(allowed)}.", test_train_ratio=0.25),
+            hint=("compare it over several folds, with test_train_ratio=0.25, or take one of "
+                      f"{quoted(allowed)}."),
         )  # fmt: skip
     check_choice("measure", name, allowed)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior

@@ -8,14 +8,13 @@ their means over the folds.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
-from polaroc.base.private_columns import CASE, FOLD, TRUTH, WEIGHT
+from polaroc.base.private_columns import CASE, FOLD, WEIGHT
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import SCORE
 from polaroc.thresholds.need import Need
 from polaroc.typing import Array
 
@@ -103,7 +102,7 @@ def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
 
     Cases of a cluster count as one, as they are held out together.
     """
-    rows, case = cases.table, cases.case
+    rows, case = cases.rows, cases.case
     of_folds, of_case = [*cases.fold], [] if case is None else [case]
     if count := sum(rows[name].null_count() for name in of_case):
         raise InvalidPredictions(f"{count} rows have no case.", hint=f"fill in {case!r}.")
@@ -111,13 +110,13 @@ def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
         of_case = [cases.cluster]
     rows = _numbered(rows, of_folds, FOLD) if of_folds else rows.with_columns(pl.lit(0).alias(FOLD))
     rows = _numbered(rows, of_case, CASE) if of_case else rows.with_row_index(CASE)
-    weight = pl.lit(1.0) if cases.counted_by is None else pl.col(WEIGHT).cast(pl.Float64)
+    weight = pl.lit(1.0) if cases.counted_by is None else pl.col(cases.counted_by)
     table = rows.select(
-        pl.col(SCORE).cast(pl.Float64),
-        TRUTH,
+        "score",
+        "truth",
         weight.alias(WEIGHT),
         pl.col(FOLD, CASE).cast(pl.Int64),
-    ).sort(SCORE, TRUTH, FOLD, CASE, descending=[True, False, False, False])
+    ).sort("score", "truth", FOLD, CASE, descending=[True, False, False, False])
     return Folds(*(column.to_numpy() for column in table))
 
 

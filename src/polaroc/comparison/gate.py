@@ -1,9 +1,13 @@
-"""Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
+"""Non-inferiority of a challenger to a champion by a margin, over folds or on one test set."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple, Unpack
+
+import numpy as np
 
 from polaroc.base.checks import (
     check_share,
@@ -12,26 +16,29 @@ from polaroc.base.checks import (
     pair_of,
     shortened,
 )
-from polaroc.base.docstrings import described_as
-from polaroc.base.lazy import np
 from polaroc.base.rounding import number
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compare import compare
-from polaroc.comparison.compared import Compared, compared, two_models
+from polaroc.comparison.compared import (
+    Compared,
+    compared,
+    compared_cases,
+    single_prior,
+    two_models,
+)
 from polaroc.comparison.fitted import Fitted, fitted, single_measure, too_few_cases
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_and_bias
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument, example
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import takes_cases
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.typing import Prior
+from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
 from polaroc.uncertainty.small_samples import (
     AREAS,
@@ -42,8 +49,9 @@ from polaroc.uncertainty.small_samples import (
 )
 from polaroc.uncertainty.unseen_positive import Positives
 
+# Warnings, and sentences of warnings.
 ON_CASES = "This is about {}. It says nothing about models that are trained again."
-# Below, the limits are clearly wider than those of many cases.
+# With fewer cases of a class the limits are clearly wider than with many.
 FEW_CASES = 200
 WIDENED = "With {} cases of a class the interval is wider than with many. In simulation"
 MEASURED = (
@@ -56,12 +64,10 @@ OF_CLUSTERS = (
     "was measured for independent cases only."
 )
 NO_PROMISE = "There are too few cases for an interval, a pass or a fail: {}."
-UNKNOWN_POSITIVES = Hint(
+UNKNOWN_POSITIVES = (
     "Nothing tells how many positives there are, of which a model may miss some that few would not "
-    "show. So there is no interval, pass or fail: give predictions with {case}; or of measures "
-    "without weights {test_train_ratio}, 1/(k-1) for k folds.",
-    case="id",
-    test_train_ratio=0.25,
+    "show. So there is no interval, pass or fail: give predictions with case='id'; or of measures "
+    "without weights test_train_ratio=0.25, 1/(k-1) for k folds."
 )
 FEW_NEGATIVES = (
     "With few negatives areas are biased, by an unknown amount. So the interval is {} wider on "
@@ -74,44 +80,49 @@ SAME_DIFFERENCE = (
 )
 
 
-@described_as(compare)
-@takes_cases(COMPARED_BY, or_measures=True)
 def gate(
-    cases: Cases[Any],
+    table: Table | Cases[Any],
     *,
     champion: object,
     challenger: object,
     measure: str = "iauprec",
     over: tuple[float, float] | Belief | None = None,
-    prior: Prior | None = None,
+    priors: Prior | Sequence[Prior] | None = None,
     margin: float = 0.0,
     level: float = 0.95,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> GateResult:
-    """Whether a challenger is worse than the champion by more than a margin.
+    """Test whether a challenger is worse than the champion by more than a margin.
 
     Parameters
     ----------
-    cases
+    table
         Predictions of two or more models, as for `compare`: of fitted models on one test set, with
         `case`, or of models fitted anew for each fold. Or the tidy measures of such folds, as
-        `evaluate` gives them. A lazy frame is collected.
-    **columns
+        `evaluate` returns them; they take no column keywords. A lazy frame is collected.
     champion, challenger
-        The two models, by their values in the column of the models; other models are
-        left aside.
+        The two models, by their values in the column of the models; others are ignored.
     measure
-        The measure compared, as in `compare`. At a single `prior`, "iauprec" is "auprec" there.
+        The measure compared, as in `compare`. At a single prior, "iauprec" is "auprec" there.
     over
         The range (lo, hi) of priors, or a belief about the prior, that the measure
         needs; of measures in a table, those over this range.
-    prior
+    priors
         The one prior in (0, 1), or ``"observed"``, instead of `over`.
     margin
         By how much the challenger may be worse, ≥ 0, in units of the measure.
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -125,6 +136,8 @@ def gate(
     InvalidArgument, InvalidPredictions, InvalidTable
         For a model that the table does not have; arguments outside what is allowed;
         too few folds, or too few cases of a class; as in `compare`.
+    NotSupported
+        For `by`.
 
     Notes
     -----
@@ -152,7 +165,7 @@ def gate(
     summed within each (Obuchowski 1997).
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
-    for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives.
+    for AUPREC and IAUPREC where there are far too few negatives for the priors.
     Where they are somewhat too few, or folds have few, the interval is wider by three times what
     half of them change, and `warnings` says so. It also says how many cases would decide what is
     undecided.
@@ -173,32 +186,37 @@ def gate(
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
+    prior = single_prior(priors)
     measure = _measure_asked(measure, over, prior, has_scores=has_scores)
     _check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
     given = compared(two)
-    # A table that has the measure at one prior only tells which.
-    is_own = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors
-    at: Prior | None = "observed" if is_own else prior
-    taken_over: Over | str | None = over
-    # One range in a file of settings serves all measures.
-    own_over = over if needs_range(measure) or measure not in CATALOG else None
+    # By default predictions are taken at the observed prior, and measures at the one they have.
+    by_default = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors
+    at: Prior | None = "observed" if by_default else prior
+    shown_over: Over | str | None = over
+    # A range is allowed for measures that need none, so that all can have the same settings.
+    needed_over = over if needs_range(measure) or measure not in CATALOG else None
     if given.on_cases:
-        refuse_places(measure, own_over, prior)
-        models = fitted(given.cases, measure, at or "observed", own_over)
+        refuse_places(measure, needed_over, prior)
+        models = fitted(given.cases, measure, at or "observed", needed_over)
         lead = _on_cases(given, models, (challenger, champion), level)
     else:
         if given.are_measures:
-            _, taken_over = of_one_range(given.table, measure, over)
+            _, shown_over = of_one_range(given.table, measure, over)
         result = compare(
-            two, measure, prior=at, over=over if needs_range(measure) else None, level=level
-        )
+            two, measure, priors=at, over=over if needs_range(measure) else None, level=level,
+            score_prior=score_prior, test_train_ratio=test_train_ratio,
+        )  # fmt: skip
         area = None
         if measure in AREAS:
-            area = partial(single_measure, measure, at or "observed", own_over, cases.score_prior)
+            area = partial(
+                single_measure, measure, at or "observed", needed_over, cases.score_prior
+            )
         lead = _on_folds(result, given, champion, challenger, area)
     higher = higher_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
@@ -208,20 +226,19 @@ def gate(
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=_in_words(measure, at, taken_over), higher_is_better=higher,
+        measure=_in_words(measure, at, shown_over), higher_is_better=higher,
         margin=margin, level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
         positives=lead.of_class[0], negatives=lead.of_class[1],
     )  # fmt: skip
 
 
 def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
-    """The measure itself, or what it is at the one prior."""
+    """The measure that is compared: at one prior, "iauprec" is "auprec" there."""
     check_text("measure", measure, "iauprec")
     if over is not None and prior is not None:
         raise InvalidArgument(
-            "both over and prior are given.",
-            hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
-                      over=(0.05, 0.20), prior=0.1),
+            "both over and priors are given.",
+            hint="leave one of them out: over=(0.05, 0.20) is a range, priors=0.1 a single prior.",
         )  # fmt: skip
     if prior is not None:
         measure = at_one_prior(measure)
@@ -230,8 +247,8 @@ def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_score
             check_prior(prior)
     if over is None and prior is None and has_scores and needs_range(measure):
         raise InvalidArgument(
-            f"{measure!r} is over a range of priors, and neither over nor prior is given.",
-            hint=Hint("give {over}, or {prior} where it is known.", over=(0.05, 0.20), prior=0.1),
+            f"{measure!r} is over a range of priors, and neither over nor priors is given.",
+            hint="give over=(0.05, 0.20), or priors=0.1 where it is known.",
         )
     return measure
 
@@ -245,12 +262,12 @@ def _check_margin(measure: str, margin: object) -> None:
         raise InvalidArgument(
             f"margin is {shortened(margin)}, allowed is {allowed}: by how much the challenger may "
             "be worse.",
-            hint=Hint.example("margin", 0.01),
+            hint=example("margin", 0.01),
         )
 
 
 def _in_words(measure: str, prior: Prior | None, over: Over | str | None) -> str:
-    """The measure, and where it is taken."""
+    """The measure and its prior or range of priors, in words."""
     if isinstance(prior, str):
         place = f"at the {prior} prior"
     else:
@@ -260,7 +277,7 @@ def _in_words(measure: str, prior: Prior | None, over: Over | str | None) -> str
 
 
 class Lead(NamedTuple):
-    """The challenger minus the champion: estimate, limits and notes."""
+    """The challenger minus the champion: estimate, limits and warnings."""
 
     difference: float
     lower: float | None
@@ -268,8 +285,8 @@ class Lead(NamedTuple):
     estimates: dict[Any, float]
     cases: str
     warnings: tuple[str, ...]
-    limits: Limits | None = None  # with so many times the cases, where there are any
-    moved: Moved | None = None  # where the interval is that of cases
+    limits: Limits | None = None  # as a function of how many times the cases there are
+    moved: Moved | None = None  # by each case, on one test set
     of_class: tuple[int | None, int | None] = (None, None)
 
 
@@ -279,7 +296,7 @@ def _on_cases(
     pair: tuple[object, object],
     level: float,
 ) -> Lead:
-    """The lead of one fitted model over another, challenger and champion, paired by case."""
+    """The lead of the first of two fitted models over the second, paired by case."""
     scored, evidence = models.cases.scored, models.evidence
     first, second = (scored.models.index(model) for model in pair)
     lead = contrasts(evidence, np.array([first]), np.array([second]))
@@ -320,7 +337,7 @@ def _on_cases(
 
 
 def _of_few_cases(few: int, units: str, measure: str) -> str | None:
-    """Warnings about limits that rest on few cases or clusters of a class."""
+    """A warning about limits that rest on few cases or clusters of a class."""
     if few >= FEW_CASES:
         return None
     if units != CASES:
@@ -336,7 +353,7 @@ def _on_folds(
     challenger: object,
     area: Callable[[], Measure] | None,
 ) -> Lead:
-    """The lead where both models are fitted anew for each fold; `area` makes the measure of one."""
+    """The lead where models are fitted anew for each fold; `area`, if any, makes the measure."""
     difference, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
     if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
@@ -375,9 +392,9 @@ def _limits_on_folds(
     level: float,
     copies: float,
 ) -> tuple[float, float]:
-    """Those of the folds, or of what few positives do not show, with so many times the cases.
+    """Limits if there were `copies` times the cases: the wider of those of folds and of positives.
 
-    Limits are `bias` wider to both sides.
+    They are `bias` wider on both sides.
     """
     lower, difference, upper = of_folds
     root = copies**0.5

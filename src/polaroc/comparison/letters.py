@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, combinations
 from string import ascii_letters
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import column_name
-from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 

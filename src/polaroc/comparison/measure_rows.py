@@ -10,7 +10,7 @@ from polaroc.base.columns import OVER, RESERVED, as_lazy, require
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
 from polaroc.base.text import capitalised, listed_rows
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import THE_TRUTH
@@ -97,7 +97,7 @@ class Rows:
                 raise InvalidArgument(
                     f"{self.measure!r} is in the table at several priors: "
                     f"{_listed(distinct(self.frame['prior']))}.",
-                    hint=Hint("say which one, for example {prior}.", prior=0.1),
+                    hint="say which one, for example priors=0.1.",
                 )
             return
         if not self.has_prior:
@@ -111,11 +111,7 @@ class Rows:
             raise InvalidArgument(
                 f"the table has no {self.measure!r} at prior {prior!r}; it has it at "
                 f"{_listed(distinct(self.frame['prior']))}.",
-                hint=Hint(
-                    "evaluate with it among {priors}, or choose one of these.",
-                    command_line="evaluate with it as {priors}, or choose one of these.",
-                    priors=None,
-                ),
+                hint="evaluate with it among priors=, or choose one of these.",
             )
 
     def _matching(self, prior: Prior | None) -> pl.Expr:
@@ -156,9 +152,8 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     )
     if frame.is_empty():
         known = lazy.select(wanted.drop_nulls().unique().sort()).collect()["measure"].to_list()
-        again = Hint(
-            "choose one of these, or evaluate again. 'iauprec' and 'sens' need {over}.",
-            over=(0.05, 0.20),
+        again = (
+            "choose one of these, or evaluate again. 'iauprec' and 'sens' need over=(0.05, 0.20)."
         )
         raise InvalidArgument(
             f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
@@ -216,7 +211,7 @@ def of_one_range(
         raise InvalidArgument(
             f"the table has {measure!r} over {quoted(labels) or 'a range that it does not tell'}"
             f"{wanted}.",
-            hint=Hint("evaluate again with the range, or name one of these as {over}.", over=None),
+            hint="evaluate again with the range, or name one of these as over=.",
         )
     return measures, None
 
@@ -233,9 +228,7 @@ def refuse_places(measure: str, over: object, prior: Prior | None) -> None:
         refuse_unused(
             "for measures over a range of priors",
             f"measure is {measure!r}",
-            hint=Hint("leave it out, or take {measure}.", measure="iauprec")
-            if measure == "auprec"
-            else None,
+            hint="leave it out" + ", or take measure='iauprec'" * (measure == "auprec") + ".",
             over=over,
         )
 
@@ -251,7 +244,7 @@ def refuse_one_class(measures: pl.DataFrame) -> None:
         if name in measures.columns and measures.height and (measures[name] == 0).all():
             raise InvalidPredictions(
                 f"no row is {kind}, so that there is nothing to choose by.",
-                hint=Hint("check {truth} and {positive}.", truth=None, positive=None),
+                hint="check truth= and positive=.",
             )
 
 

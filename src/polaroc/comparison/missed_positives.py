@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.comparison.compared import Compared
 from polaroc.measures.spec import Measure

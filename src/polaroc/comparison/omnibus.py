@@ -3,9 +3,9 @@
 from math import inf, isinf
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.typing import Array
 from polaroc.uncertainty.adjusted import Adjusted

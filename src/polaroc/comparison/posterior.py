@@ -5,7 +5,8 @@ from dataclasses import replace
 from math import inf, log
 from typing import Any, NamedTuple
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import Evidence, quantile
 

@@ -6,14 +6,14 @@ from itertools import accumulate
 from math import inf, log
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.design import FoldValues, balanced
 from polaroc.comparison.measure_rows import Rows, distinct, only_range, range_rows, rows_of
 from polaroc.comparison.posterior import Posterior, posterior_columns
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label, mean_name
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.grids import SAME, skew
@@ -145,10 +145,7 @@ def under_belief(
     if over is None and not grid:
         raise InvalidArgument(
             f"the table has {measure!r} at 0 fixed prior(s), needed are one or more.",
-            hint=Hint(
-                "evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
-                command_line="evaluate with --over 0.05 0.20 --grid 16.",
-            ),
+            hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
         )
     asked = discrete(grid) if over is None else over
     warnings = []
@@ -278,10 +275,7 @@ def evaluate_hint(over: Over) -> str:
     if isinstance(over, Belief):
         return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {over!r}."
     lo, hi = (f"{float(end)!r}" for end in over)
-    return Hint(
-        f"pr.evaluate(..., over=({lo}, {hi}), priors=pr.prior_grid({lo}, {hi}, 16)).",
-        command_line=f"`polaroc evaluate ... --over {lo} {hi} --grid 16 --out FOLDER`.",
-    )
+    return f"pr.evaluate(..., over=({lo}, {hi}), priors=pr.prior_grid({lo}, {hi}, 16))."
 
 
 def _ends(over: Over) -> tuple[float, float]:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.lazy import np
-from polaroc.base.names import listed, one_name
+from polaroc.base.text import named, one_name
 from polaroc.comparison.answer import (
     count_tied,
     describe_priors,
@@ -125,7 +125,7 @@ def cost_in_words(ranked: pl.DataFrame, stakes: Stakes) -> str:
     sentence += f"which costs as much as about {as_many} false alarms"
     models = ranked[ranked.columns[0]]
     if tied > 1:
-        sentence += f", as much as {listed(models[1:tied].to_list(), 'and')}"
+        sentence += f", as much as {named(models[1:tied].to_list(), 'and')}"
     if tied < ranked.height:
         other, lead = one_name(models[tied]), ranked["mean"][tied] - cost
         sentence += f", {two_digits(lead * cases / stakes.fp)} fewer than with {other}"

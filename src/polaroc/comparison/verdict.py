@@ -1,12 +1,14 @@
 """Whether a challenger may replace a champion: the rule, and the result in words."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from polaroc.base.rounding import number, rounded_up
 from polaroc.base.statistics import least_factor
-from polaroc.base.text_tables import Summarised, markdown_table, markdown_text, noted
+from polaroc.base.text import escape_control
+from polaroc.base.text_tables import Summarised, noted
 from polaroc.uncertainty.evidence import CASES, Moved
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ TOO_MANY = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GateResult(Summarised):
     """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
 
@@ -159,3 +161,30 @@ def more_cases(limits: Limits, margin: float, moved: Moved | None, *, higher: bo
     counts = [f"{rounded_up(most * count):,}" for count in moved.counts]
     of = "" if moved.units == CASES else f" {moved.units} with"
     return WOULD_DO.format(f"{counts[0]}{of} positives and {counts[1]}{of} negatives")
+
+
+def markdown_text(value: object) -> str:
+    """A value as Markdown shows it: on one line, its marks as they stand.
+
+    Examples
+    --------
+    >>> print(markdown_text("my_model|<b>"), markdown_text("_seen_"))
+    my_model\\|&lt;b> \\_seen\\_
+    """
+    text = " ".join(escape_control(str(value)).split()).replace("<", "&lt;")
+    return re.sub(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))", r"\\\1", text)
+
+
+def markdown_table(columns: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
+    """A table as Markdown, its first column text and the others numbers.
+
+    Examples
+    --------
+    >>> print(markdown_table(["model", "AUC"], [["svm", "0.9"]]))
+    | model | AUC |
+    | --- | --: |
+    | svm | 0.9 |
+    """
+    rule = ["---", *["--:"] * (len(columns) - 1)]
+    written = [[markdown_text(value) for value in line] for line in (columns, *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (written[0], rule, *written[1:]))

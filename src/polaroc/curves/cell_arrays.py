@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.curves.packing import Packing
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array

@@ -1,12 +1,13 @@
 """Curve tables of tie-collapsed cells, the input of all curves and measures."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, EFFECTIVE
+from polaroc.base.columns import CURVE, EFFECTIVE, collect_like
 from polaroc.base.private_columns import (
     KEY_INDEX,
     LEAST_NEG,
@@ -16,29 +17,28 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
+from polaroc.base.tables import as_polars
 from polaroc.curves.held import curve_of_rows, in_whole_numbers
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import rate, snap_to_total
 from polaroc.curves.whole import whole_curves
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.predictions.columns import NEEDED, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.typing import Table
 
 
-@frame_of_cases(COUNTED_BY, no_bearing=BESIDE)
-def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
+@frame_of_cases
+def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame | pl.LazyFrame:
     """ROC curves, one per key, with ties collapsed.
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: a Polars frame; a table of pandas, PyArrow,
-        DuckDB or another library with Arrow streams; or a mapping of column names to
-        arrays; or the result of `cases`. A LazyFrame gives a LazyFrame, any other table
-        a DataFrame.
+    table
+        Predictions, one row per case: any table that `cases` takes, or its result.
     **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -74,19 +74,37 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     >>> pr.curve(table, truth="truth", score="p").select("threshold", "tp", "fp", "tpr").rows()
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
+    cases = as_cases(table, columns)
     predictions = read(cases)
-    in_memory = isinstance(cases.table, pl.DataFrame)
-    if in_memory:
-        return curve_of_rows(predictions).lazy()
+    if predictions.repeatable:
+        return curve_of_rows(predictions)
     return in_whole_numbers(curve_tables(predictions), predictions)
+
+
+def cases_or_curve(
+    table: Table | Cases[Any], columns: Mapping[str, Any]
+) -> Cases[Any] | pl.DataFrame | pl.LazyFrame:
+    """The cases of a table; or a table of curves, to which no columns apply."""
+    if isinstance(table, Cases):
+        return as_cases(table, columns)
+    frame = as_polars(table)
+    present = {*frame.lazy().collect_schema().names()}
+    is_curve = not columns and present >= {"threshold", "tp", "fp"} and not present >= {*NEEDED}
+    return frame if is_curve else as_cases(frame, columns)
+
+
+def like(
+    given: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
+) -> pl.DataFrame | pl.LazyFrame:
+    """A result as a LazyFrame where what was given is lazy, else as a DataFrame."""
+    return given.like(result) if isinstance(given, Cases) else collect_like(given, result)
 
 
 def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     """The curves of cases, or those that a table has."""
     if not isinstance(given, Cases):
         return whole_curves(given)
-    own: Cases[Any] = replace(given, cluster=None)
-    curves: pl.LazyFrame | pl.DataFrame = curve(own)
+    curves: pl.LazyFrame | pl.DataFrame = curve(given)
     return curves.lazy()
 
 

@@ -1,25 +1,28 @@
 """Dominance of curves, and where two cross."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.columns import curve_keys, keys_named, refuse_clash
-from polaroc.base.lazy import np
+from polaroc.base.columns import curve_keys, refuse_clash
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
 from polaroc.curves.whole import takes_curve
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
 
 
 @takes_curve
-def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
+def dominance(curve: pl.LazyFrame) -> pl.LazyFrame:
     """For each pair of models in a fold, whether the curve of one dominates the other.
 
     A dominates B when it is nowhere below B in ROC space, which is so if and
@@ -28,18 +31,23 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
 
     Parameters
     ----------
-    model
-        The key that tells the models apart, by default "model"; they are compared where all
-        other keys, such as folds, are equal.
+    curve
+        The result of `curve` or `hull`.
 
     Returns
     -------
     Frame of the kind given
-        One row per pair, sorted: the other keys; the two values as
-        `model_a`, `model_b` (named after that key); `relation` String, what the
-        first does to the second: "dominates", "dominated", "equal", "crosses",
-        or null where a curve lacks a class; `crossings`, a list of the points
-        (`fpr`, `tpr`) where the curves change places.
+        One row per pair, sorted: the other keys; the two models as `model_a`, `model_b`;
+        `relation` String, what the first does to the second: "dominates", "dominated", "equal",
+        "crosses", or null where a curve lacks a class; `crossings`, a list of the points (`fpr`,
+        `tpr`) where the curves change places.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----
@@ -59,22 +67,26 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
     ('A', 'B', 'dominates')
     """
     keys = curve_keys(curve)
-    (model,) = keys_named("model", model, keys)
-    blocks = [key for key in keys if key != model]
-    names = [f"{model}_a", f"{model}_b"]
+    if "model" not in keys:
+        raise InvalidArgument(
+            f"the curves have no key 'model'; the keys are {quoted(keys) or 'none'}.",
+            hint="make them of predictions of several models.",
+        )
+    blocks = [key for key in keys if key != "model"]
+    names = ["model_a", "model_b"]
     refuse_clash(blocks, (*names, "relation", "crossings"))
     input_schema = curve.collect_schema()
     schema = (
         {key: input_schema[key] for key in blocks}
-        | dict.fromkeys(names, input_schema[model])
+        | dict.fromkeys(names, input_schema["model"])
         | {"relation": pl.String(), "crossings": CROSSINGS}
     )
-    pairs = partial(_pairs, blocks=blocks, model=model, schema=schema)
-    return in_order(curve, [*blocks, model]).map_batches(pairs, schema=schema)
+    pairs = partial(_pairs, blocks=blocks, schema=schema)
+    return in_order(curve, [*blocks, "model"]).map_batches(pairs, schema=schema)
 
 
 def _pairs(
-    curves: pl.DataFrame, blocks: Sequence[str], model: str, schema: dict[str, pl.DataType]
+    curves: pl.DataFrame, blocks: Sequence[str], schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     rows, first_rows = [], []
     placed = curves.with_row_index(PLACE)
@@ -83,18 +95,17 @@ def _pairs(
         if block.is_empty():
             continue
         # Read once: there are many pairs.
-        own = map(_Curve.of, block.partition_by(model, maintain_order=True))
+        own = map(_Curve.of, block.partition_by("model", maintain_order=True))
         for a, b in combinations(own, 2):
             rows.append(_relation(a, b))
             first_rows.append((a.first_row, b.first_row))
-    names = [f"{model}_a", f"{model}_b"]
     rows_a, rows_b = ([pair[side] for pair in first_rows] for side in (0, 1))
     # Gather keys by row: as Python objects, times would lose their nanoseconds.
     relations = {name: schema[name] for name in ("relation", "crossings")}
     return pl.concat(
         [
-            curves.select(*blocks, pl.col(model).alias(names[0]))[rows_a],
-            curves.select(pl.col(model).alias(names[1]))[rows_b],
+            curves.select(*blocks, pl.col("model").alias("model_a"))[rows_a],
+            curves.select(pl.col("model").alias("model_b"))[rows_b],
             pl.DataFrame(rows, schema=relations, orient="row"),
         ],
         how="horizontal",
@@ -110,11 +121,11 @@ class _Curve(NamedTuple):
 
     first_row: int
     is_known: bool
-    along: "Array"
-    height: "Array"
+    along: Array
+    height: Array
 
     @classmethod
-    def of(cls, rows: pl.DataFrame) -> "_Curve":
+    def of(cls, rows: pl.DataFrame) -> _Curve:
         t, f = rows["tpr"], rows["fpr"]
         is_known = not (t.null_count() or f.null_count())
         return cls(rows[PLACE][0], is_known, (f + t).to_numpy(), (t - f).to_numpy())
@@ -132,7 +143,7 @@ def _relation(a: _Curve, b: _Curve) -> tuple[str | None, list[dict[str, float]] 
     return "crosses", list(_crossings(along, height_a, lead))
 
 
-def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[str, float]]:
+def _crossings(along: Array, height: Array, lead: Array) -> Iterator[dict[str, float]]:
     """Where the lead changes sign: the middle of a stretch on which the curves touch."""
     places = np.flatnonzero(np.abs(lead) > ROUNDING)
     changes = np.flatnonzero(np.diff(np.sign(lead[places])))

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import cast
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import CURVE, effective_column
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW_ERROR
 from polaroc.curves.cell_arrays import RankedCells, ScoredCells
 from polaroc.curves.keys import totals

@@ -1,14 +1,16 @@
 """ROC convex hull: the operating points that are optimal at some prior or cost."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import shares
 from polaroc.base.columns import HAS_BOTH, curve_keys
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import RECALL
 from polaroc.curves.cell_arrays import CellArrays
 from polaroc.curves.curve import in_order
@@ -21,6 +23,11 @@ from polaroc.typing import Array, Priors
 @takes_curve
 def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     """The upper convex hull of each ROC curve, as a curve table of its vertices.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
 
     Returns
     -------
@@ -73,6 +80,11 @@ def achievable(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+        Where the own prior of a key is, up to rounding, another one of them, it counts once.
     recall
         Recalls from 0 to 1, or how many of them, evenly spaced, at least 2.
 
@@ -83,6 +95,13 @@ def achievable(
         Float64; sorted by key, prior and recall. At recall 0, precision is its
         limit. Keys without positives, without negatives or with rows that cannot be
         ranked have no rows.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----
@@ -181,7 +200,7 @@ def hulls_of_cells(cells: CellArrays) -> CellArrays:
     )
 
 
-def outermost(cells: CellArrays) -> "Array":
+def outermost(cells: CellArrays) -> Array:
     """The places of cells at vertices of the hull of their key's cells."""
     counts, kept = cells.counts, []
     for start, end in pairwise(cells.starts.tolist()):
@@ -192,7 +211,7 @@ def outermost(cells: CellArrays) -> "Array":
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
-def hull_vertices(fp: "Array", tp: "Array") -> "Array":
+def hull_vertices(fp: Array, tp: Array) -> Array:
     """Indices of the strictly convex vertices of a ROC curve, from cumulative counts.
 
     The first point, (0, 0), and one at (1, 1) are included.

@@ -1,5 +1,7 @@
 """Vertical means of curves over folds, with their spread."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
@@ -19,18 +21,17 @@ from polaroc.base.columns import (
     GRID,
     HAS_BOTH,
     as_lazy,
+    column_names,
     curve_keys,
-    keys_named,
     refuse_clash,
     require,
-    with_first,
     with_level,
 )
 from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import student
 from polaroc.curves.segments import CELLS, share
-from polaroc.curves.whole import whole_curves
-from polaroc.errors import check_choice
+from polaroc.curves.whole import whole_curves, with_first
+from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.typing import _P, FrameStep, LazyStep, Table
 
 Spread: TypeAlias = Literal["sd", "t"]
@@ -55,7 +56,7 @@ def mean_curve(
     fold: str | Sequence[str] | None = None,
     n: int = 201,
     *,
-    interval: Spread = "sd",
+    spread: Spread = "sd",
     level: float = 0.95,
     test_train_ratio: float | None = None,
 ) -> pl.LazyFrame:
@@ -71,7 +72,7 @@ def mean_curve(
         each value of the others. By default "fold".
     n
         How many false positive rates, or recalls, evenly spaced from 0 to 1, at least 2.
-    interval
+    spread
         What `lower` and `upper` are: ``"sd"``, one standard deviation of the curves
         to either side of the mean; ``"t"``, the pointwise t-interval of the mean.
     level
@@ -119,10 +120,10 @@ def mean_curve(
         keys = surface_keys(curve)
         remaining = _remaining_keys(keys, fold, n)
         points, x, y = precision_on_grid(curve, keys, n), "tpr", "precision"
-        return _means(points, [*remaining, *GRID], x, y, interval, level, test_train_ratio)
+        return _means(points, [*remaining, *GRID], x, y, spread, level, test_train_ratio)
     remaining = _remaining_keys(curve_keys(curve), fold, n)
     points, x, y = _recall_on_grid(curve, n), "fpr", "tpr"
-    return _means(points, remaining, x, y, interval, level, test_train_ratio)
+    return _means(points, remaining, x, y, spread, level, test_train_ratio)
 
 
 def _recall_on_grid(curve: pl.LazyFrame, n: int) -> pl.LazyFrame:
@@ -168,19 +169,19 @@ def _means(
     keys: Sequence[str],
     x: str,
     y: str,
-    interval: Spread,
+    spread: Spread,
     level: float,
     test_train_ratio: float | None,
 ) -> pl.LazyFrame:
     """The mean of `y` at each `x`, with the interval that is asked for."""
-    check_choice("interval", interval, ("sd", "t"))
+    check_choice("spread", spread, ("sd", "t"))
     check_share("level", level)
     if test_train_ratio is not None:
         check_ratio(test_train_ratio)
     width, count, caption, shown_level = pl.col("sd"), pl.col("curves"), "± 1 SD", None
-    if interval == "sd":
+    if spread == "sd":
         refuse_unused(
-            "for interval='t'", "interval is 'sd'",
+            "for spread='t'", "spread is 'sd'",
             test_train_ratio=test_train_ratio, level=unless(0.95, level),
         )  # fmt: skip
     else:
@@ -211,7 +212,12 @@ def _means(
 def _remaining_keys(keys: Sequence[str], fold: str | Sequence[str] | None, n: int) -> list[str]:
     """Keys that are not averaged over."""
     check_whole("n", n, 2, MAX_NUMBER)
-    averaged = keys_named("fold", fold, keys)
+    averaged = column_names("fold" if fold is None else fold, "fold")
+    if not averaged or any(name not in keys for name in averaged):
+        raise InvalidArgument(
+            f"fold is {averaged}; the keys are {quoted(keys) or 'none'}.",
+            hint="name the key that curves are averaged over.",
+        )
     remaining = [key for key in keys if key not in averaged]
     refuse_clash(remaining, ADDED_COLUMNS)
     return remaining

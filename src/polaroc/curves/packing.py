@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 MAGNITUDE = 2**63 - 1

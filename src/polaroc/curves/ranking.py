@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import cast
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import EFFECTIVE
 from polaroc.base.joins import attach
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     CLUSTER,
     HAS_ONES,

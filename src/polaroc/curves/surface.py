@@ -1,5 +1,7 @@
 """Precision-recall surface: curves at every prior of a grid."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
@@ -10,7 +12,7 @@ from polaroc.base.columns import RESERVED, curve_keys, within
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.priors.grids import is_among, prior, skew, some_priors
 from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
 from polaroc.typing import Priors, Quantity
@@ -40,6 +42,11 @@ def surface(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+        Where the own prior of a key is, up to rounding, another one of them, it counts once.
     rates
         Names from the module `rates`, or a mapping from column name to a
         function of (tpr, fpr, skew) such as
@@ -52,6 +59,13 @@ def surface(
         Float64 column per rate, null where it is undefined. Precision, lift and
         the positive likelihood ratio are, at recall 0, their limit along the
         first segment. Rows in the order of the curve, then of the priors.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----
@@ -135,7 +149,7 @@ def select_rates(
                 raise InvalidArgument(
                     f"rates has {quoted([name])}: {quoted([rate])}, allowed are names and "
                     "functions of recall, false positive rate and skew.",
-                    hint=Hint.example("rates", ["accuracy"]),
+                    hint=example("rates", ["accuracy"]),
                 )
     else:
         names = one_or_several(requested)

@@ -1,8 +1,8 @@
 """Thin curves to visible points."""
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.curves.cell_arrays import KeyCounts, RankedCells
 from polaroc.curves.held import all_points

@@ -1,19 +1,21 @@
 """Whether a table has whole curves: every cell of each key, once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
 from math import nan
+from typing import Any, Concatenate, cast
 
 import polars as pl
 
 from polaroc.base.backend import Backend, Polars
-from polaroc.base.columns import curve_keys, engine_for, with_first, within
-from polaroc.base.docstrings import described_as
+from polaroc.base.columns import collect_like, curve_keys, engine_for, within
 from polaroc.base.private_columns import private
 from polaroc.base.tables import as_polars
 from polaroc.curves.segments import COUNTS
 from polaroc.errors import InvalidTable, quoted
+from polaroc.predictions.cases import first_keys
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import first_keys
 from polaroc.typing import _P, FrameStep, LazyStep, Quantity, Table
 
 # Sums of weights, and rates, are rounded, to fewer digits in Float32.
@@ -28,31 +30,25 @@ SAME_TOTALS = pl.all_horizontal(total.min().eq_missing(total.max()) for total in
 AS_IT_IS = "pass the table that curve(...) or hull(...) returned as it is."
 
 
-# What functions of curves take and refuse.
-OF_CURVES = """
-    Parameters
-    ----------
-    curve
-        The result of `curve` or `hull`.
-    priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
-        Where the own prior of a key is, up to rounding, another one of them, it counts once.
-    score_prior
-        The prior at which scores are right as they stand, in (0, 1), or ``"observed"``, each
-        key's own.
+def with_first(
+    convert: Callable[[Any], Any], step: Callable[Concatenate[Any, _P], Any]
+) -> FrameStep[_P]:
+    """Convert the first argument."""
+    first, *_ = signature(step).parameters
 
-    Raises
-    ------
-    InvalidTable
-        Where the columns or rows of a curve are missing.
-    InvalidArgument
-        For an argument outside what is allowed.
-"""
+    @wraps(step)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        given = signature(step).bind(*args, **kwargs)
+        frame = given.arguments[first]
+        given.arguments[first] = convert(frame)
+        return collect_like(frame, step(*given.args, **given.kwargs))
+
+    return cast(FrameStep[_P], wrapper)
 
 
 def takes_curve(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step take any table of whole curves; of all but a LazyFrame it is collected."""
-    return described_as(OF_CURVES)(with_first(whole_curves, step))
+    return with_first(whole_curves, step)
 
 
 def whole_curves(table: Table) -> pl.LazyFrame:

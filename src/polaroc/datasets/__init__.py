@@ -1,5 +1,7 @@
 """Embedded tables of real data."""
 
+from __future__ import annotations
+
 from functools import cache
 from importlib.resources import as_file, files
 

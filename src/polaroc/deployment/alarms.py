@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from polaroc import rates
-from polaroc.base.lazy import np
 from polaroc.base.rounding import percent
 from polaroc.base.statistics import Band
 from polaroc.deployment.limits import WINDOWS, Looks, Reference

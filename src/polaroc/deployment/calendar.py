@@ -6,11 +6,11 @@ from contextlib import suppress
 import polars as pl
 
 from polaroc.base.checks import shortened
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidArgument, InvalidPredictions
 
 # Whole numbers, as Polars says them in `group_by_dynamic`.
 WHOLE = re.compile(r"[1-9][0-9]*i")
-EVERY = Hint('give {every}, or "1w", "1q", "1y".', every="1mo")
+EVERY = "give every='1mo', or '1w', '1q', '1y'."
 # Dates and times of ISO 8601, as text.
 ISO_DAY = r"^\d{4}-\d{2}-\d{2}$"
 ISO_TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$"
@@ -70,12 +70,7 @@ def cut(times: pl.Series, every: str | None) -> pl.Series:
         raise InvalidArgument(
             f"every is {every!r}, and {times.name!r} is {times.dtype}: only dates and times are "
             "cut into periods.",
-            hint=Hint(
-                "leave it out, for each value by itself, or make dates of them: "
-                "pl.col(...).str.to_date(format).",
-                command_line="leave it out, for each value by itself, or write the dates as "
-                "2026-11-30.",
-            ),
+            hint=("leave it out, for each value by itself, or make dates of the texts first."),
         )
     if WHOLE.fullmatch(every):
         raise InvalidArgument(

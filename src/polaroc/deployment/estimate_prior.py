@@ -1,5 +1,7 @@
 """The prior in deployment, where scores come without labels."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, Unpack
@@ -7,7 +9,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import check_keys, text_keys_of_different_types, with_level
+from polaroc.base.columns import refuse_clash, text_keys_of_different_types, with_level
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
 from polaroc.curves.held import curve_of_rows
@@ -27,18 +29,17 @@ from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
     errors_named,
+    in_use,
     refuse_other_keys,
-    with_roles_of,
 )
-from polaroc.errors import Hint, InvalidPredictions, check_choice
-from polaroc.predictions.cases import Cases
+from polaroc.errors import InvalidPredictions, check_choice
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import with_note
-from polaroc.predictions.roles import OF_COUNTS, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.probability.score_test import miscalibration_note
-from polaroc.typing import Paths, Table
+from polaroc.typing import Table
 
 Method: TypeAlias = Literal["em", "confusion"]
 ESTIMATORS = {"em": em_prior, "confusion": adjusted_count}
@@ -49,17 +50,16 @@ COLUMNS = {
 }  # fmt: skip
 
 
-# The prior that posteriors stand for is that of the reference: no `score_prior` is honoured.
-@frame_of_cases(OF_COUNTS, no_bearing=["case", "test_train_ratio"])
+@frame_of_cases
 def estimate_prior(
-    reference: Cases[Any],
-    deployed: Table | Paths | Cases[Any],
+    reference: Table | Cases[Any],
+    deployed: Table | Cases[Any],
     *,
     method: Method = "em",
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame:
-    """The share of positives among scores in use, which have no labels, per key.
+) -> pl.DataFrame | pl.LazyFrame:
+    """Estimate the share of positives among scores in use, which have no labels, per key.
 
     The assumption is prior shift: within positives, and within negatives, scores
     have the same distribution in deployment as on the reference.
@@ -67,13 +67,12 @@ def estimate_prior(
     Parameters
     ----------
     reference
-        Predictions with their truth, one row per case, not chosen by their score: the result of
-        `cases`, or any table that it takes.
+        Predictions with their truth, one row per case, not chosen by their score: any table that
+        `cases` takes, or its result.
     deployed
-        Scores of the same models in use, one row per case: a table with the same roles but for
-        the truth, or cases with roles of their own, such as further keys:
+        Scores of the same models in use, one row per case: a table with the same columns but for
+        the truth, or the result of `cases` with columns of its own, such as further keys:
         ``pr.cases(scores, score="score", by="day")``.
-    **columns
     method
         ``"em"``, for scores that are posteriors, probabilities that come true on
         the reference: the prior of greatest likelihood, which the EM steps of
@@ -82,6 +81,8 @@ def estimate_prior(
         rates on the reference, (share − FPr)/(TPr − FPr).
     level
         Coverage of the interval, in (0, 1).
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -104,6 +105,8 @@ def estimate_prior(
         As in `curve`, for both tables, lazy ones too: the estimates are computed
         at once. For scores outside 0 to 1 where the method is "em". For deployed scores
         without a key of the reference.
+    NotSupported
+        For a `weight` or a `cluster`.
 
     Notes
     -----
@@ -140,18 +143,20 @@ def estimate_prior(
     ...     "truth": [1, 0] * 50, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 5,
     ... })
     >>> deployed = pl.DataFrame({"score": [0.9] * 26 + [0.1] * 74})
-    >>> found = pr.estimate_prior(reference, deployed, truth="truth", score="score")
-    >>> found.select(pl.col("prior", "lower", "upper").round(3)).row(0)
+    >>> estimate = pr.estimate_prior(reference, deployed, truth="truth", score="score")
+    >>> estimate.select(pl.col("prior", "lower", "upper").round(3)).row(0)
     (0.2, 0.0..., 0.3...)
     """
     check_choice("method", method, tuple(ESTIMATORS))
     check_share("level", level)
+    refuses: Any = {"function": "estimate_prior", "refuses": ("weight", "cluster")}
     with errors_named(REFERENCE):
-        labelled = read(reference, collected=True)
-    used = with_roles_of(reference, deployed, DEPLOYED, estimate_prior)
+        known_cases = as_cases(reference, columns, **refuses)
+        labelled = read(known_cases, collected=True)
     with errors_named(DEPLOYED):
+        used = in_use(known_cases, deployed, **refuses)
         unlabelled = read(used, collected=True)
-        check_keys(unlabelled.keys, also=list(COLUMNS))
+        refuse_clash(unlabelled.keys, list(COLUMNS))
     refuse_other_keys(labelled.keys, unlabelled.keys, DEPLOYED, may_have_more=True)
     known, scores = _ranked(labelled, REFERENCE), _ranked(unlabelled, DEPLOYED)
     if method == "em":
@@ -162,14 +167,15 @@ def estimate_prior(
     records = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
     estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: pl.Int64})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal").lazy()
-    for doubt in dependent_rows(reference, used):
+    for doubt in dependent_rows(known_cases, used):
         result = with_note(result, doubt, pl.col("lower").is_not_null())
-    return with_level(result, level).sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
+    ordered = with_level(result, level).sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
+    return known_cases.like(ordered)
 
 
 @dataclass(frozen=True)
 class _Ranked:
-    """One of the two tables: the totals of its keys, and in the same order their cells."""
+    """One of the two tables: the totals of its keys, and their cells in the same order."""
 
     name: str
     totals: pl.DataFrame
@@ -193,7 +199,7 @@ def _check_posteriors(table: _Ranked) -> None:
         raise InvalidPredictions(
             f"{table.name}: scores run from {min(ends):g} to {max(ends):g}; the method 'em' needs "
             "probabilities, from 0 to 1.",
-            hint=Hint("{method} takes any scores.", method="confusion"),
+            hint="method='confusion' takes any scores.",
         )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.base.rounding import p_in_words
 from polaroc.typing import Array
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import as_lazy
 from polaroc.base.joins import as_key
-from polaroc.base.lazy import np
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key, for_key

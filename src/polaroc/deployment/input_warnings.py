@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.rounding import percent
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key, counts_of
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.table import Predictions
@@ -36,13 +36,13 @@ def dropped_rows(known: Predictions, used: Predictions) -> list[str]:
     ]
 
 
-def reference_days(rows: pl.DataFrame, time: str) -> list[str]:
+def reference_days(rows: pl.DataFrame, time: str, name: str) -> list[str]:
     """Warnings of days of the reference that are moments, or too few to tell how they differ."""
     count = rows[time].n_unique()
     if count >= MIN_DAYS:
-        return moments({(): rows}, time)
+        return moments({(): rows.rename({time: name})}, name)
     return [
-        f"The reference has {count} values of {time!r}. So few do not tell how much days differ, "
+        f"The reference has {count} values of {name!r}. So few do not tell how much days differ, "
         f"and limits are very wide. Give {MIN_DAYS} days or more."
     ]
 
@@ -60,7 +60,7 @@ def moments(rows: Mapping[Key, pl.DataFrame], time: str) -> list[str]:
     if any(_has_hours(frame[time]) for frame in rows.values()):
         raise InvalidArgument(
             f"{DEPLOYED}: {said}",
-            hint=Hint("take the days of these moments, {every}, or the weeks.", every="1d"),
+            hint="take the days of these moments, every='1d', or the weeks.",
         )
     return [said + " Give the day or the week instead of the moment."]
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.history import History, instants
 from polaroc.deployment.labelled import Bins, Labels

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.base.statistics import ROUNDING, binomial_band
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import Reference

@@ -5,17 +5,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log2
 
-from polaroc.base.lazy import np
-from polaroc.base.rounding import threshold_text
+import numpy as np
+
 from polaroc.base.statistics import (
     ROUNDING,
     Band,
     binomial_band,
-    mean_squares,
     normal_scores,
-    usual_size,
 )
 from polaroc.deployment.estimators import nearest_prior, smoothed_variance
+from polaroc.thresholds.texts import threshold_text
 from polaroc.typing import Array
 
 # Days of a window count by their cases; their positives may differ by about this factor more,
@@ -372,3 +371,31 @@ def _solved(level: "Array", slope: "Array") -> Band:
 def _largest(*arrays: "Array") -> "Array":
     largest: Array = np.maximum.reduce([array.max(axis=-1) for array in arrays])
     return largest
+
+
+def mean_squares(values: "Array", group: "Array") -> tuple[float, float]:
+    """The mean squares of values between and within groups that are numbered from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_squares(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 1, 1]))
+    (16.0, 2.0)
+    """
+    size = np.bincount(group)
+    means = np.bincount(group, values) / size
+    between = float(size @ (means - values.mean()) ** 2) / (size.size - 1)
+    return between, float(((values - means[group]) ** 2).sum()) / (values.size - size.size)
+
+
+def usual_size(size: "Array") -> float:
+    """The values of a usual group, as the variance between groups of these sizes counts them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> usual_size(np.array([1, 3])), usual_size(np.array([2, 2]))
+    (1.5, 2.0)
+    """
+    total = float(size.sum())
+    return (total - float(size @ size) / total) / max(size.size - 1, 1)

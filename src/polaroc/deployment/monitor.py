@@ -1,14 +1,16 @@
-"""What a deployed threshold does, day by day, from scores without labels."""
+"""Rates of a deployed threshold, day by day, from scores without labels."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
-from polaroc.base.columns import check_keys, column_name, with_level
-from polaroc.base.lazy import np
+from polaroc.base.columns import column_name, refuse_clash, with_level
 from polaroc.base.private_columns import PLACE
 from polaroc.deployment.alarms import Assessed, Assessment, Terms, model_alarms
 from polaroc.deployment.history import (
@@ -44,34 +46,30 @@ from polaroc.deployment.tables import (
     counts_of,
     errors_named,
     for_key,
+    in_use,
     read_with_time,
     references_of,
     refuse_other_keys,
     rows_by_key,
     widest_range,
-    with_roles_of,
 )
-from polaroc.errors import InvalidArgument
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.resolved import overridden
-from polaroc.predictions.roles import OF_COUNTS, Columns
+from polaroc.errors import InvalidArgument, quoted
+from polaroc.predictions.cases import Cases, as_cases, same_columns
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, each_counted
-from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.thresholds.promises import names_of_models
-from polaroc.typing import Paths, Table
+from polaroc.typing import Table
 
-QUANTITIES = (
-    "prior", "precision", "posfrac", "cost", *TOLD
-)  # fmt: skip
+# The order of rows of a time.
+QUANTITIES = ("prior", "precision", "posfrac", "cost", *TOLD)
 
 
-@takes_cases([*OF_COUNTS, "cluster"], no_bearing=["case", "score_prior", "test_train_ratio"])
 def monitor(
-    reference: Cases[Any],
-    deployed: Table | Paths | Cases[Any],
+    reference: Table | Cases[Any],
+    deployed: Table | Cases[Any],
     *,
     points: Table | Numbers,
     time: str,
@@ -80,7 +78,7 @@ def monitor(
     cost_fn: float = 1,
     cost_fp: float = 1,
     level: float = 0.95,
-    labelled: Table | Paths | Cases[Any] | None = None,
+    labelled: Table | Cases[Any] | None = None,
     state: Table | None = None,
     **columns: Unpack[Columns],
 ) -> Monitor:
@@ -92,34 +90,33 @@ def monitor(
     Parameters
     ----------
     reference
-        Predictions with their truth, one row per case, on which neither the model
-        was fitted nor the threshold chosen, and not chosen by their score, such as alarms
-        alone: the result of `cases`, or any table that it takes. Models are compared where the
-        other keys are equal: they score the same cases.
+        Predictions with their truth, one row per case: any table that `cases` takes, or its result.
+        Neither was the model fitted nor the threshold chosen on these cases, and they were not
+        selected by their score, such as alarms only. Models are compared where the other keys are
+        equal: they score the same cases.
 
-        Days are taken to differ by chance alone, unless the reference names its own by `cluster`:
-        the day or another batch, such as are judged at once in use. It should have twenty of them
-        or more, which show how much the scores of a class differ from day to day. Limits are then
-        wider: "no alarm" says less, and the answer does not say how much less.
+        Days are assumed to differ by chance only, unless the reference has its own days, or other
+        batches, as `cluster`. There should be twenty or more, as they show how much the scores of a
+        class differ from day to day. Limits are then wider: "no alarm" says less, and the answer
+        does not say how much less.
     deployed
         Scores of the same models in use with their time, one row per case, of new
-        times: all that are not in `state`. A table with the same roles but for truth and cluster,
-        or cases with roles of their own.
-    **columns
+        times: all that are not in `state`. A table with the same columns but for truth and cluster,
+        or the result of `cases` with columns of its own.
     points
         The thresholds in use, one per key: the result of `operating_points` at one prior or over
         a range, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the keys
         that it depends on, one number, or a mapping from model to number.
     time
-        The column of `deployed`, and of `labelled`, with the day or what else is judged at once: a
-        date, a time, a number or text that sorts. It may have gaps.
+        The column of `deployed`, and of `labelled`, with the day or another period that is judged
+        as one: a date, a time, a number or text that sorts. It may have gaps.
     over
-        The range of priors that the thresholds were chosen for: (low, high). By default the one
-        that `points` says.
+        The range of priors that the thresholds were chosen for: (low, high). By default that of
+        `points`.
     every
-        How long a time is that is judged at once, as Polars says it: "1d", "1w", for whole numbers
-        "10i". Times are cut into such periods; by default each value is one. A `cluster` of the
-        reference is cut only if its column is `time`.
+        The length of the periods that are judged as one, as in Polars: "1d", "1w", for integers
+        "10i". By default each value of `time` is one. A `cluster` of the reference is cut into
+        periods only if its column is `time`.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm.
     level
@@ -127,11 +124,13 @@ def monitor(
         that each does.
     labelled
         Some of the cases in use with their truth, of times that are given or in
-        `state`: a table with the roles of `deployed` and the truth of the reference, or cases
-        with roles of their own. They have to be all cases of a time, or a random sample of them,
+        `state`: a table with the columns of `deployed` and the truth of the reference, or the
+        result of `cases`. They have to be all cases of a time, or a random sample of them,
         drawn neither by their score nor because their truth came to light.
     state
         The `state` of the monitor of earlier times.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -150,6 +149,8 @@ def monitor(
         Where `points` has no threshold for a key, or several; where `state` is of another
         reference, threshold or level, or has a time that is given again with
         other scores.
+    NotSupported
+        For a `weight`.
 
     Notes
     -----
@@ -161,7 +162,7 @@ def monitor(
     With the days of the reference the scores of a class may differ from day to day as they do
     on these days: independently, normally on the scale of normal quantiles. Limits
     have room for the difference of a day, and of a mean of last days; so have those of a
-    better threshold. What has changed is then found later or never: with thirty days of 200
+    better threshold. Changes are then detected later or never: with thirty days of 200
     positives in all, a prior that grew from 10 to 30 %, beyond a range of 5 to 20 %, was not
     found within a year, and without these days mostly within 15 days. Limits of several
     days take it that the share of positives differs between these days by a factor of four at
@@ -208,24 +209,25 @@ def monitor(
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     terms = Terms(None if over is None else range_of(over), cost_fn, cost_fp)
-    if isinstance(deployed, Cases):
-        with errors_named(DEPLOYED):
-            deployed = overridden(deployed, columns)
     time = column_name(time, "time")
-    batch, reference = reference.cluster, replace(reference, cluster=None)
-    of_use = with_roles_of(reference, deployed, DEPLOYED, monitor)
-    if of_use.cluster not in (None, time):
+    with errors_named(REFERENCE):
+        known_cases = as_cases(reference, columns, function="monitor", refuses=["weight"])
+    with errors_named(DEPLOYED):
+        of_use = in_use(known_cases, deployed, keep=[time], function="monitor", refuses=["weight"])
+    if of_use.cluster is not None and of_use.names["cluster"] != [time]:
         raise InvalidArgument(
-            f"deployed: cluster is {of_use.cluster!r} and time is {time!r}: no limits allow for "
-            "both.",
+            f"deployed: cluster is {quoted(of_use.names['cluster'])} and time is {time!r}: no "
+            "limits allow for both.",
             hint="in use, rows of a cluster have to be of one time: leave cluster out.",
         )
     of_use = replace(of_use, cluster=None)
-    # Batches may be anything, such as hospitals; days are cut as those in use are.
-    known = read_with_time(reference, REFERENCE, batch, every if batch == time else None)
+    # Batches may be hospitals; only days are cut into periods, like those in use.
+    batch, batch_name = known_cases.cluster, known_cases.names.get("cluster", [""])[0]
+    known_cases = replace(known_cases, cluster=None)
+    known = read_with_time(known_cases, REFERENCE, batch, every if batch_name == time else None)
     used = read_with_time(of_use, DEPLOYED, time, every)
     with errors_named(DEPLOYED):
-        check_keys(used.keys, also=[*RESULT, *STATE])
+        refuse_clash(used.keys, [*RESULT, *STATE])
     keys = known.keys if batch is None else known.keys[:-1]
     refuse_other_keys(keys, used.keys[:-1], DEPLOYED)
     references = references_of(known, points, level, batch)
@@ -233,8 +235,8 @@ def monitor(
     schema = used.rows.collect_schema()
     labels = None
     if labelled is not None:
-        like = replace(of_use, truth=reference.truth, positive=reference.positive)
-        of_labels = with_roles_of(like, labelled, LABELLED, monitor)
+        with errors_named(LABELLED):
+            of_labels = same_columns(known_cases, labelled, without=["cluster"], keep=[time])
         labels = _labels(of_labels, time, every, keys, schema[time])
     histories = read_histories(state, keys, time, references, schema[time], terms)
     rows = rows_by_key(used, keys, references)
@@ -244,31 +246,31 @@ def monitor(
     }
     types = {key: schema[key] for key in (*keys, time)}
     samples = {} if labels is None else samples_of(labels, keys, references, histories)
-    why = {key: why_not_random(own, for_key(keys, key)) for key, own in samples.items()}
-    _say_alarms(assessed, histories, keys, names_of_models(reference), terms)
-    for key, own in samples.items():
-        for one in own:
-            found = dict.fromkeys(TOLD, UNKNOWN)
+    why = {key: why_not_random(sample, for_key(keys, key)) for key, sample in samples.items()}
+    _say_alarms(assessed, histories, keys, names_of_models(known_cases), terms)
+    for key, sample in samples.items():
+        for one in sample:
+            estimates = dict.fromkeys(TOLD, UNKNOWN)
             if why[key] is None:
-                found = labelled_estimates(one.bins, one.labels, terms, level)
-            for name, limits in found.items():
+                estimates = labelled_estimates(one.bins, one.labels, terms, level)
+            for name, limits in estimates.items():
                 histories[key].say(one.time, name, *limits, None)
-    told = {key: own for key, own in samples.items() if why[key] is None}
+    random_samples = {key: sample for key, sample in samples.items() if why[key] is None}
     table = _table(histories, types)
-    # In use a patient may come on several days.
-    doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, time)))
+    # By time, too: in use a patient may come on several days.
+    doubts = dependent_rows(known_cases, replace(of_use, by=(*of_use.by, time)))
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
         *other_range(chosen_for, terms.over),
         *dropped_rows(known, used),
         *(f"{note}." for note in doubts),
         *moments(rows, time),
-        *(reference_days(known.cases.collect(), batch) if batch is not None else []),
+        *([] if batch is None else reference_days(known.cases.collect(), batch, batch_name)),
         *(one for one in why.values() if one is not None),
         *([SAME_DAYS] if batch is None and table["alarm"].count() else []),
     ]
     states = history_table(histories, references, keys, types, terms)
-    pooled = with_level(_together(told, types, terms, level), level)
+    pooled = with_level(_together(random_samples, types, terms, level), level)
     ends = terms.over or chosen_for
     return Monitor(with_level(table, level), states, pooled, ends, tuple(warnings), level)
 
@@ -307,7 +309,7 @@ def _say_alarms(
     models: Sequence[str],
     terms: Terms,
 ) -> None:
-    """Keep what is known of new rows, with their alarms, in the histories."""
+    """Add the estimates and alarms of new rows to the histories."""
     of_models = model_alarms(assessed, keys, models, terms)
     for key, (times, assessment) in assessed.items():
         costs = [
@@ -317,8 +319,8 @@ def _say_alarms(
         alarms = {"prior": assessment.prior_alarms(), "cost": costs}
         for name, (estimate, band) in assessment.quantities().items():
             of_name = alarms.get(name, [None] * len(times))
-            for time, *said in zip(times, estimate, *band, of_name, strict=True):
-                histories[key].say(time, name, *said)
+            for time, *values in zip(times, estimate, *band, of_name, strict=True):
+                histories[key].say(time, name, *values)
 
 
 def _together(
@@ -331,13 +333,19 @@ def _together(
     numbers = dict.fromkeys(("estimate", "lower", "upper"), pl.Float64)
     schema = {**{key: types[key] for key in keys}, "quantity": pl.String, **spans, **counts}
     rows = []
-    for key, own in samples.items():
-        bins, labels = together(own)
-        span = own[0].time, own[-1].time, len(own), int(bins.count.sum()), labels.place.size
+    for key, sample in samples.items():
+        bins, labels = together(sample)
+        span = (
+            sample[0].time,
+            sample[-1].time,
+            len(sample),
+            int(bins.count.sum()),
+            labels.place.size,
+        )
         for name, limits in labelled_estimates(bins, labels, terms, level).items():
             rows.append((*key, name, *span, *limits))
-    told = pl.DataFrame(rows, schema=schema | numbers, orient="row")
-    return told.with_columns(pl.col(*numbers).fill_nan(None))
+    table = pl.DataFrame(rows, schema=schema | numbers, orient="row")
+    return table.with_columns(pl.col(*numbers).fill_nan(None))
 
 
 def _table(histories: Mapping[Key, History], types: Mapping[str, Any]) -> pl.DataFrame:
@@ -353,6 +361,6 @@ def _table(histories: Mapping[Key, History], types: Mapping[str, Any]) -> pl.Dat
 
 
 def _joined(threshold: tuple[float, str] | None, model: tuple[float, str] | None) -> str | None:
-    """The alarm of what saves more: another threshold, or another model."""
+    """The alarms for another threshold and another model, the one that saves more first."""
     alarms = [alarm for alarm in (threshold, model) if alarm is not None]
     return "; ".join(text for _, text in sorted(alarms, reverse=True)) or None

@@ -13,7 +13,6 @@ from polaroc.base.rounding import percent, with_limits
 from polaroc.base.text import capitalised
 from polaroc.base.text_tables import Summarised, table
 from polaroc.deployment.history import all_results, times_in_words
-from polaroc.errors import Hint
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,18 +21,13 @@ EACH_TIME = (
     "Limits from labels hold whatever has drifted, but each for its own time: at every time they "
     "fail with a chance of one minus the level."
 )
-NO_RANGE = Hint(
-    "No range of priors was given ({over}), so no shift of the share of positives raises an alarm.",
-    over=None,
+NO_RANGE = (
+    "No range of priors was given (over=), so no shift of the share of positives raises an alarm."
 )
 SAME_DAYS = (
     "Alarms assume that days differ only in the share of positives and by chance. If scores shift "
     "a little from day to day, name the days of the reference "
-) + Hint(
-    "({cluster}): they show how much days differ.",
-    command_line="(--cluster): they show how much days differ.",
-    cluster="day",
-)
+) + "(cluster='day'): they show how much days differ."
 TUNED_HERE = (
     "The threshold has exactly the same rates on the reference as where it was chosen. On the "
     "cases it was chosen on, they are too good: give other labelled cases as the reference."

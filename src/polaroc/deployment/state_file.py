@@ -1,5 +1,6 @@
 """The file that a monitor keeps its state in: read, and replaced, by one process at a time."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,7 +9,6 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.base.tables import unstable
 from polaroc.errors import InvalidArgument, OutputRefused
 from polaroc.files.atomic import atomic_file
 from polaroc.files.locks import locked_file
@@ -36,7 +36,8 @@ class StateFile:
     def replace(self, state: pl.DataFrame) -> None:
         """Write the next state, whole or not at all."""
         with atomic_file(self.path, self._is_unchanged) as file:
-            with unstable():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
                 state.write_parquet(file, metadata={"polaroc": blank_seal(KIND)})
             seal(file, KIND)
 

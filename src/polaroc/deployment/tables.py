@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import (
@@ -14,22 +15,19 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
+    column_names,
     parts_by_key,
     require,
 )
 from polaroc.base.joins import as_key
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.base.tables import as_polars
 from polaroc.deployment.calendar import cut, dates_of, no_time
 from polaroc.deployment.limits import Reference, Threshold
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import check_columns, require_roles
-from polaroc.predictions.resolved import alike, opened
-from polaroc.predictions.roles import NEEDED
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, NotSupported, quoted
+from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.predictions.takes_cases import refuse_roles
 from polaroc.thresholds.fixed import (
     Numbers,
     are_numbers,
@@ -37,10 +35,11 @@ from polaroc.thresholds.fixed import (
     refuse_unknown_models,
     threshold_table,
 )
-from polaroc.typing import Array, Paths, Table
+from polaroc.typing import Array, Table
 
 Key: TypeAlias = tuple[Any, ...]
 
+# Columns of points by which their tuning table is recognised.
 TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
 # Days or months before the year, as text.
@@ -51,56 +50,51 @@ LOWEST = ("max_recall", "capacity")
 
 @contextmanager
 def errors_named(table: str) -> Iterator[None]:
-    """Name the table in errors."""
+    """Begin the messages of errors with the name of the table."""
     try:
         yield
-    except (InvalidPredictions, InvalidArgument) as error:
-        raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
+    except (InvalidPredictions, InvalidArgument, NotSupported) as error:
+        raise type(error)(f"{table}: {error.problem}", hint=error.hint) from None
 
 
-def with_roles_of(
-    cases: Cases[Any], other: Table | Paths | Cases[Any], table: str, function: Any
+def in_use(
+    cases: Cases[Any], deployed: Any, keep: Sequence[str] = (), **refuses: Any
 ) -> Cases[Any]:
-    """A further table of a function of cases: with roles of its own, or else with the same.
-
-    Scores in use have no truth.
-    """
-    bearings: dict[str, str] = function.bearings
-    if table == DEPLOYED:
-        cases = replace(cases, truth=None, positive=None)
-    with errors_named(table):
-        # The cases tell whether rows are independent.
-        unused = [role for role in cases.said if bearings.get(role) != "used" and role != "case"]
-        found = alike(cases, other, but=unused)
-        found = replace(found, table=opened(found.table))
-        names = found.table.lazy().collect_schema().names()
-        refuse_roles(found, function.__name__, [*bearings])
-        require_roles(found.said, ["score"] if table == DEPLOYED else NEEDED, names)
-    return replace(found, truth=None, positive=None) if table == DEPLOYED else found
+    """The scores in use, without labels: as declared, or else with the columns of the reference."""
+    columns, table = {"truth": None, "positive": None}, deployed
+    if isinstance(deployed, Cases):
+        table, columns = deployed.source, {**deployed.columns, **columns}
+    else:
+        table = as_polars(deployed)
+        present = {*table.lazy().collect_schema().names()}
+        given = {
+            role: value
+            for role, value in cases.columns.items()
+            if role not in ("cluster", "truth", "positive")
+            and (
+                role not in ("model", "fold", "case")
+                or present.issuperset(column_names(value, role))
+            )
+        }
+        columns = given | columns
+    return as_cases(table, columns, needs=["score"], keep=keep, **refuses)
 
 
 def read_with_time(
     cases: Cases[Any], table: str, time: str | None, every: str | None = None
 ) -> Predictions:
-    """Cases with their time, if it is named, as the last key: cut into periods `every`.
+    """Cases with their `time`, if any, as the last key, cut into periods of length `every`.
 
-    Texts that are dates of ISO 8601, as CSV files have them, are taken as dates.
+    Text in the format of ISO 8601, as in CSV files, is read as dates.
     """
     with errors_named(table):
         if time is None:
             return read(cases, collected=True)
-        schema = cases.table.lazy().collect_schema()
-        check_columns(schema, [time])
-        if time in cases.keys:
-            raise InvalidArgument(
-                f"the time {time!r} is among by, model and fold, too.",
-                hint="leave it out there, with fold=None if it is the fold by default.",
-            )
-        if every is not None or schema[time] == pl.String:
-            rows = cases.table.lazy().select(list(dict.fromkeys([*cases.used, time]))).collect()
-            times = cut(dates_of(rows[time]), every)
-            cases = replace(cases, table=rows.with_columns(times))
-        rows = read(cases, also=[time], collected=True)
+        held = cases.collect()
+        if every is not None or held.rows.schema[time] == pl.String:
+            times = cut(dates_of(held.rows[time]), every)
+            held = replace(held, rows=held.rows.with_columns(times))
+        rows = read(held, also=[time])
     check_times(rows, time, table)
     return rows
 
@@ -116,19 +110,17 @@ def refuse_other_keys(
             f"{table}: there is no key {quoted(lacking)}, which the reference has."
             if lacking
             else f"reference: there is no key {quoted(more)}, which the {table} cases have.",
-            hint=Hint(
-                "say fold=None or model=None where the rows are of one model, or keep in the "
-                "reference the model in use alone."
-            ),
+            hint="say fold=None or model=None where the rows are of one model, or keep in the "
+            "reference the model in use alone.",
         )
 
 
 def references_of(
     known: Predictions, points: Table | Numbers, level: float, day: str | None = None
 ) -> dict[Key, Reference]:
-    """The reference of each key, with limits that fail together at most at 1 − level.
+    """The reference of each key; some limit of any key is wrong with probability ≤ 1 − level.
 
-    `day` has the days, or other batches, of a reference where these are told apart.
+    `day` is the column of the days, or other batches, of the reference, if it has any.
     """
     keys = [key for key in known.keys if key != day]
     thresholds = _thresholds(points, keys)
@@ -177,7 +169,7 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
     """The threshold of each key, by the keys that it depends on."""
     lazy = as_lazy(threshold_table(points, keys) if are_numbers(points) else points)
     given = require(lazy, ["threshold"], source="operating_points(...)")
-    # Points that were judged, or are those of `expected_cost`, have further columns.
+    # Judged points and those of `expected_cost` have further columns, which are no keys.
     shared = [key for key in given if key in keys or key not in OF_THRESHOLDS]
     check_shared_keys(shared, keys, "the points")
     table = lazy.collect().with_columns(pl.selectors.decimal().cast(pl.Float64))
@@ -198,20 +190,20 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
         known.setdefault(as_key(row[key] for key in shared), []).append(threshold)
 
     def of_key(key: Key) -> Threshold:
-        own = known.get(tuple(key[keys.index(name)] for name in shared), [])
-        if len(own) != 1:
+        of_this = known.get(tuple(key[keys.index(name)] for name in shared), [])
+        if len(of_this) != 1:
             one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
             raise InvalidTable(
-                f"the points have {len(own) or 'no'} rows{for_key(keys, key)}, needed is one.",
-                hint=one if own else "choose a threshold for each key of the reference.",
+                f"the points have {len(of_this) or 'no'} rows{for_key(keys, key)}, needed is one.",
+                hint=one if of_this else "choose a threshold for each key of the reference.",
             )
-        return own[0]
+        return of_this[0]
 
     return of_key
 
 
 def _chosen_for(row: Mapping[str, Any]) -> tuple[float, float] | None:
-    """The range of priors that a threshold was chosen for, where it says any."""
+    """The range of priors that a threshold was chosen for, if its row has one."""
     for lower, upper in (OVER_ENDS, PRIOR_LIMITS):
         least, most = row.get(lower), row.get(upper)
         if least is not None and most is not None:

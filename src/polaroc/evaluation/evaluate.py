@@ -1,62 +1,63 @@
 """All measures of a prediction table in one pass."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.docstrings import described_as
 from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
 from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
-from polaroc.measures.functions import auprec
 from polaroc.measures.table import tidy_schema
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.table import unaudited
-from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
-from polaroc.typing import Interpolation, Priors
+from polaroc.typing import Interpolation, Prior, Priors, Table
 
 
-@described_as(auprec)
-@frame_of_cases(
-    [*COUNTED_BY, "cluster", "score_prior"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
-    reads=True,
-)
+@frame_of_cases
 def evaluate(
-    cases: Cases[Any],
+    table: Table | Cases[Any],
     *,
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     intervals: bool = False,
     level: float = 0.95,
-    measures: str | Sequence[str] | None = None,
+    measure: str | Sequence[str] | None = None,
+    score_prior: Prior = "observed",
     memory: Memory | None = None,
     progress: Progress | bool | None = None,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame:
+) -> pl.DataFrame | pl.LazyFrame:
     """Every measure of every key, in one pass over the predictions.
 
     Parameters
     ----------
-    **columns
+    table
+        Predictions, one row per case: any table that `cases` takes, or its result.
     priors
-        Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
-        key's own, which has no row of its own if it is, up to rounding, one of the others.
-        One, several, or a prior grid; or the result of `estimate_prior`, for each
-        key's own estimate, whose keys must be among those of the cases.
+        One or several priors at which AUPREC is taken, in (0, 1), or a prior grid; ``"observed"``
+        is the prior of each key, which has no second row where it equals one of the others. Or the
+        result of `estimate_prior`, for the estimate of each key; its keys must be among those of
+        the cases.
     over
-        A range (lo, hi) of priors. Or a belief about the prior. Without it there
-        are no measures over a range; under a belief there is IAUPREC only.
+        A range (lo, hi) of priors, or a belief about the prior. Without it there are no measures
+        over a range; under a belief there is only IAUPREC.
+    interpolation
+        Between two points of the ROC: ``"exact"``, straight in ROC space and so
+        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
+        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
+        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
     intervals
         Whether to give confidence intervals for the sampling error of the test set, for a fitted
         model. With a `cluster`, cases of one cluster are not taken for independent. With a `weight`
@@ -64,7 +65,7 @@ def evaluate(
         are not allowed.
     level
         Nominal coverage of the intervals, in (0, 1).
-    measures
+    measure
         Any of "auc", "auprec", "iauprec" (see the functions of these names),
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
         the mean error over the range) and "equal_error" (where FNr = FPr); by
@@ -75,18 +76,23 @@ def evaluate(
         "brier_skill" at each prior, and the mean of each of the first four over the
         range or belief as "brier_range" and so on: scores are re-weighted from `score_prior`
         to the prior that they are taken at.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or
+        ``"observed"``, each key's own.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
-        ``"auto"`` for 60 % of what is available. Rows of files and of a lazy frame are read
-        once, in batches; those that do not fit are written to disk by ranges of the
-        score, and processed one range at a time. By default that is ``"auto"``; a table in memory
-        is then ranked at once. The disk of the system's folder of temporary files (``TMPDIR``)
-        needs about 12 bytes per row (20 if weighted), up to twice that where rows come sorted by
-        score. The files are removed at the end; those of a run that was killed are removed by the
-        next run.
+        ``"auto"`` for 60 % of what is available. Rows of a lazy frame are read once,
+        in batches; those that do not fit are written to disk by ranges of the
+        score, and processed one range at a time. By default ``"auto"`` for a lazy frame, while a
+        table in memory is ranked at once. The disk of the system's folder of temporary files
+        (``TMPDIR``) needs about 12 bytes per row (20 if weighted), up to twice that where rows come
+        sorted by score. The files are removed at the end; those of a run that was killed are
+        removed by the next run.
     progress
         ``True`` for a progress bar, or a function that is called after each range on disk with the
         number of rows done and of all rows.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -96,10 +102,8 @@ def evaluate(
         none; `estimate` Float64, null where undefined; with intervals `lower`, `upper`,
         their `level`, and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
         weighted); `note` String: why the estimate is null or may be biased, and how
-        many rows were dropped; null where there is nothing to report. With intervals, which
-        without `cluster` take rows as independent, it says where a column of the table
-        shows that they are not: cases, or patients, customers, users and the like, in several
-        rows of a key.
+        many rows were dropped; null where there is nothing to report. With intervals and without
+        `cluster` it also says if rows of a key share a `case`, and are not independent.
 
     Raises
     ------
@@ -110,9 +114,9 @@ def evaluate(
 
     Notes
     -----
-    The plan that comes of a lazy frame is one step: the very computation of a table in memory
-    when it is collected. It reads the source once, and the columns in use only; it raises then for
-    rows that cannot be ranked.
+    For a lazy frame the result is a plan of one step, which computes the same when it is collected.
+    It then reads the source once, and only the columns in use, and raises for rows that cannot be
+    ranked.
 
     Areas under precision-recall curves are those of P-ROC, interpolated as in D&G; "sens" and
     "accsens" are those of AccSens.
@@ -159,22 +163,23 @@ def evaluate(
     Arrays go in a mapping, and each model may have a column of scores:
 
     >>> arrays = {"y": [1, 0, 1, 0], "forest": [0.9, 0.7, 0.6, 0.1], "tree": [0.9, 0.2, 0.1, 0.3]}
-    >>> measures = pr.evaluate(arrays, truth="y", score=["forest", "tree"], measures="auc")
+    >>> measures = pr.evaluate(arrays, truth="y", score=["forest", "tree"], measure="auc")
     >>> measures.select("model", "estimate").rows()
     [('forest', 0.75), ('tree', 0.5)]
     """
+    cases = as_cases(table, columns)
     estimates = priors.lazy().collect() if is_estimate(priors) else None
     grid = priors if estimates is None else priors_and_ends(estimates)
     request = Request(
         priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=cases.score_prior, memory=memory, progress=progress,
+        measure=measure, score_prior=score_prior, memory=memory, progress=progress,
     )  # fmt: skip
     if estimates is not None and intervals:
         check_level(estimates, level)
     made = partial(_measured, cases, request, estimates)
-    if isinstance(cases.table, pl.DataFrame):
-        return made().lazy()
-    kinds = unaudited(cases, once=True).predictions
+    if isinstance(cases.rows, pl.DataFrame):
+        return made()
+    kinds = read(cases, once=True)
     schema = tidy_schema(
         {name: kinds.rows.collect_schema()[name] for name in kinds.keys},
         request.selected.measures, weighted=kinds.weighted, limits=intervals,

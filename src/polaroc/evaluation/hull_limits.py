@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import INTERVAL
 from polaroc.base.joins import as_key
-from polaroc.base.lazy import np
 from polaroc.evaluation.request import Request
 from polaroc.measures.scoring import ON_THE_HULL, REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE
 from polaroc.predictions.cases import Cases

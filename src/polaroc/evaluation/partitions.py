@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_NUMBER, TRUTH, WEIGHT
 from polaroc.curves.packing import ranks_of
 from polaroc.errors import OutputRefused

@@ -12,7 +12,7 @@ from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import tidy, without_repeats
-from polaroc.predictions.cases import Cases, check_folds
+from polaroc.predictions.cases import Cases, warn_of_parts
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import read
 from polaroc.uncertainty.intervals import limits_of_ranked
@@ -41,8 +41,8 @@ def _run(cases: Cases[Any], request: Request) -> Result:
     """The result, with rows at observed priors that are also among the given ones."""
     if not request.intervals:
         totals = curve_totals(cases, request)
-        if not isinstance(cases.table, pl.DataFrame):
-            check_folds(cases, totals.wide)
+        if not isinstance(cases.rows, pl.DataFrame):
+            warn_of_parts(cases, totals.wide)
         return _result(totals, request)
     held = cases.collect()
     predictions = read(held, clustered=held.in_clusters)

@@ -3,12 +3,13 @@
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import engine_for
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.held import HeldRows
 from polaroc.curves.keys import key_counts, merged_counts, totals_of_counts
@@ -22,9 +23,10 @@ from polaroc.evaluation.partitions import (
 )
 from polaroc.evaluation.request import Needs
 from polaroc.files.scratch import scratch_folder
+from polaroc.predictions.cases import Cases, check_labels_of, refuse_errors
 from polaroc.predictions.deferred import batches
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions, Unaudited
+from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 
 # Peak bytes of a row while it is read, and rows that are read at once: few enough for the cache of
@@ -50,9 +52,11 @@ class Reader:
     `room` are the bytes of memory that rows and the work on them may need.
     """
 
-    def __init__(self, unread: Unaudited, needs: Needs, room: int, stack: ExitStack) -> None:
-        self.unread, self.needs, self.room, self._stack = unread, needs, room, stack
-        self._kind = unread.predictions
+    def __init__(
+        self, cases: Cases[Any], predictions: Predictions, needs: Needs, room: int, stack: ExitStack
+    ) -> None:
+        self.cases, self.needs, self.room, self._stack = cases, needs, room, stack
+        self._kind = predictions
         self._numbers = KeyNumbers(self._kind.keys, self._kind.rows.collect_schema())
         self._held: list[pl.DataFrame] = []
         self._files: RangeFiles | None = None
@@ -99,28 +103,27 @@ class Reader:
 
     def _without_errors(self, batch: pl.DataFrame) -> pl.DataFrame:
         """The valid rows of a batch; the others are counted."""
-        has_errors = batch[ROW_ERROR].null_count() < batch.height
-        if has_errors or self.unread.positive is not None:
-            labels = batch.select(pl.col(LABEL).alias(TRUTH)).unique().drop_nulls()
+        if LABEL in batch:
+            labels = batch.select(pl.col(LABEL).unique())
             with self._lock:
                 self._labels = [pl.concat([*self._labels, labels]).unique()]
-        if has_errors:
+            batch = batch.drop(LABEL)
+        if batch[ROW_ERROR].null_count() < batch.height:
             invalid = batch.filter(pl.col(ROW_ERROR).is_not_null())
-            of_batch = replace(self._kind, rows=invalid.lazy())
-            errors = replace(self.unread, predictions=of_batch).row_errors.collect()
+            errors = invalid.group_by(pl.col(ROW_ERROR).alias("error"), *self._kind.keys).len()
             with self._lock:
                 self._row_errors.append(errors)
             self._count(invalid)
             batch = batch.filter(pl.col(ROW_ERROR).is_null())
-        return batch.drop(ROW_ERROR, LABEL)
+        return batch.drop(ROW_ERROR)
 
     def _audited(self) -> Predictions:
         """The predictions; raise for rows with errors."""
-        none = self.unread.row_errors.collect_schema()
-        schema = self._kind.rows.collect_schema()
-        row_errors = pl.concat(self._row_errors or [pl.DataFrame(schema=none)])
-        labels = pl.concat(self._labels or [pl.DataFrame(schema={TRUTH: schema[LABEL]})])
-        return self.unread.audited(row_errors, lambda: labels)
+        check_labels_of(self.cases, self._labels[0][LABEL] if self._labels else None)
+        if self._row_errors:
+            refuse_errors(self.cases, pl.concat(self._row_errors))
+        possible = [code for code in self._kind.possible_errors if code not in self._kind.fatal]
+        return replace(self._kind, possible_errors=possible)
 
     def _count(self, rows: pl.DataFrame) -> None:
         counts = key_counts(replace(self._kind, rows=rows.lazy())).collect()

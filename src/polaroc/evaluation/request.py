@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import check_flag, check_share, refuse_unused, unless
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.base.checks import check_bool, check_share, refuse_unused, unless
+from polaroc.errors import InvalidArgument
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
 from polaroc.measures.areas import auprec_measures
@@ -42,7 +42,7 @@ class Request:
     interpolation: Interpolation = "exact"
     intervals: bool = False
     level: float = LEVEL
-    measures: str | Sequence[str] | None = None
+    measure: str | Sequence[str] | None = None
     score_prior: Prior = "observed"
     memory: Memory | None = None
     progress: Progress | bool | None = None
@@ -52,7 +52,7 @@ class Request:
     def __post_init__(self) -> None:
         if isinstance(self.priors, pl.LazyFrame):
             object.__setattr__(self, "priors", self.priors.collect())
-        check_flag("intervals", self.intervals)
+        check_bool("intervals", self.intervals)
         if self.intervals:
             self._check_intervals()
         else:
@@ -70,7 +70,7 @@ class Request:
             raise InvalidArgument(
                 "interpolation is 'hull': the hull is fitted to the test data, and no interval "
                 "of it is valid.",
-                hint=Hint("use {interpolation}.", interpolation="exact"),
+                hint="use interpolation='exact'.",
             )
         if self.memory is not None:
             raise InvalidArgument(
@@ -81,7 +81,7 @@ class Request:
     def select(self, backend: Backend = POLARS) -> SelectedMeasures:
         """The measures, written for a backend; the extra ones are among those that are summed."""
         selected = select_measures(
-            self.measures, self.priors, self.over, self.interpolation, backend,
+            self.measure, self.priors, self.over, self.interpolation, backend,
             score_prior=self.score_prior,
         )  # fmt: skip
         summed = selected.on_hull if self.interpolation == "hull" else selected.on_curve

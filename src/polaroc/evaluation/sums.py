@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import effective_column
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, KEY_NUMBER, PLACE
 from polaroc.curves.cell_arrays import CellArrays, KeyCounts, RankedCells, ScoredCells
 from polaroc.curves.held import TOTALS, HeldRows, to_curve_table
@@ -26,7 +26,7 @@ from polaroc.files.memory import resolve_memory
 from polaroc.measures.array_sums import array_sums
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.table import read, unaudited
+from polaroc.predictions.table import read
 from polaroc.typing import Array
 
 # Bytes that the process uses before the first row.
@@ -166,14 +166,14 @@ def curve_totals(cases: Cases[Any], request: Request) -> CurveTotals:
     A sum over a curve is the sum over parts of its scores, given the totals and the counts above
     each part. So rows that do not fit in memory are read onto disk, and ranked in parts.
     """
-    if isinstance(cases.table, pl.DataFrame) and request.memory is None:
+    if isinstance(cases.rows, pl.DataFrame) and request.memory is None:
         predictions = read(cases)
         return ranked_totals(HeldRows.of(predictions), Needs(request, predictions.weighted))[0]
-    unread = unaudited(cases, once=True)
-    needs = Needs(request, unread.predictions.weighted)
+    predictions = read(cases, once=True)
+    needs = Needs(request, predictions.weighted)
     room = resolve_memory("auto" if request.memory is None else request.memory) - BASE
     with ExitStack() as stack:
-        reader = Reader(unread, needs, room, stack)
+        reader = Reader(cases, predictions, needs, room, stack)
         rows = reader.rows()
         if isinstance(rows, HeldRows):
             return ranked_totals(rows, needs)[0]

@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from polaroc.base.text import is_utf8
-from polaroc.errors import Hint, OutputRefused
+from polaroc.errors import OutputRefused
 from polaroc.files.locks import locked_folder, sweep
 
 # Lists the files that polaroc wrote; a folder with any other file is not replaced.
@@ -56,7 +55,7 @@ def _refuse_inputs(files: Iterable[Path]) -> None:
         if file.is_file() and (file.stat().st_dev, file.stat().st_ino) in (inputs or ()):
             raise OutputRefused(
                 f"{str(file)!r} is an input, and would be replaced.",
-                hint=Hint("choose another path.", command_line="choose another --out."),
+                hint="choose another path.",
             )
 
 
@@ -237,7 +236,7 @@ def _refuse_file(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise OutputRefused(
             f"{str(folder)!r} is a file, allowed is a folder.",
-            hint=Hint("choose another path.", command_line="choose another --out."),
+            hint="choose another path.",
         )
 
 
@@ -307,10 +306,18 @@ def check_new(file: Path, replaceable: Replaceable = False) -> None:
     if not may_replace:
         raise OutputRefused(
             f"{str(file)!r} is there already{', as a folder' * file.is_dir()}.",
-            hint=Hint(
-                "choose another path.",
-                command_line="choose another --out, or --force to replace it."
-                if file.is_file()
-                else "choose another --out.",
-            ),
+            hint="choose another path."
+            if file.is_dir()
+            else "choose another path; on the command line --force replaces it.",
         )
+
+
+def is_utf8(text: str) -> bool:
+    """Whether text has no byte of another encoding, as names of files and arguments may.
+
+    Examples
+    --------
+    >>> is_utf8("scores"), is_utf8(b"sc\\xf6res".decode(errors="surrogateescape"))
+    (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

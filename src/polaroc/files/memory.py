@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from polaroc.base.checks import is_number
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted
 
 Memory: TypeAlias = int | str | Literal["auto"]
 LEAST = 500_000_000
@@ -38,7 +38,7 @@ def resolve_memory(memory: Memory) -> int:
     if size is None or size < LEAST or not is_number(size):
         raise InvalidArgument(
             f"memory is {quoted([memory])}, allowed are sizes from 500 MB on, and 'auto'.",
-            hint=Hint.example("memory", "4GB"),
+            hint=example("memory", "4GB"),
         )
     return int(size)
 

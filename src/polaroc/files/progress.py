@@ -6,7 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 from polaroc.base.checks import shortened
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 
 Progress: TypeAlias = Callable[[int, int], None]
 WIDTH = 40
@@ -20,7 +20,7 @@ def progress_callback(progress: Progress | bool | None, unit: str = "rows") -> P
         raise InvalidArgument(
             f"progress is {shortened(progress)}, allowed are True and a function of the {unit} "
             f"done and the {unit} in all.",
-            hint=Hint("{progress} draws a bar.", progress=True),
+            hint="progress=True draws a bar.",
         )
     return partial(bar, unit=unit) if progress else None
 

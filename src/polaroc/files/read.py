@@ -12,9 +12,8 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from polaroc.base.text import is_utf8
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
-from polaroc.files.atomic import keep_input
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.files.atomic import is_utf8, keep_input
 from polaroc.files.text_files import (
     ONE_A_LINE,
     SEPARATORS,
@@ -35,15 +34,8 @@ FORMATS = {
 DATABASES = {".duckdb", ".ddb"}
 COMPRESSED = {".gz", ".zst", ".zlib"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
-CHECK = Hint(
-    "check the path.",
-    command_line="check the path; quote a pattern so that the shell leaves it alone.",
-)
-ELSEWHERE = Hint(
-    "of a database give the table: ibis.connect(...).table(name); of files in the cloud a frame: "
-    "pl.scan_parquet(...).",
-    command_line="copy the file to this machine.",
-)
+CHECK = "check the path; quote a pattern so that the shell leaves it alone."
+ELSEWHERE = "copy the file to this machine."
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # Total size up to which types of text columns are inferred from all rows.
 INFERRED_WHOLE = 100_000_000
@@ -86,11 +78,7 @@ class Source:
         if kind is None and _suffix(self.file) in DATABASES:
             raise InvalidArgument(
                 f"{str(self.file)!r} is a database, and files are read as tables.",
-                hint=Hint(
-                    f"give one of its tables: ibis.connect('duckdb://{self.file}').table(name).",
-                    command_line=f"give its address and a table: duckdb://{self.file} "
-                    "--table NAME.",
-                ),
+                hint=f"give its address and a table: duckdb://{self.file} --table NAME.",
             )
         if kind is None:
             raise InvalidArgument(
@@ -119,25 +107,10 @@ def scan(
     >>> scan(["nowhere/*.parquet"])
     Traceback (most recent call last):
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
-    Hint: check the path.
+    Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
     parts = _parts(paths, words, text)
     return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
-
-
-def given_paths(value: object) -> list[str] | None:
-    """The paths that a value is, one or a list of them; None of anything else.
-
-    Examples
-    --------
-    >>> given_paths(Path("scores.parquet")), given_paths({"truth": [1, 0]})
-    (['scores.parquet'], None)
-    """
-    listed = [value] if isinstance(value, str | os.PathLike) else value
-    if not isinstance(listed, list | tuple) or not listed:
-        return None
-    paths = [os.fspath(one) for one in listed if isinstance(one, str | os.PathLike)]
-    return paths if len(paths) == len(listed) else None
 
 
 class Stamps:
@@ -243,11 +216,7 @@ def _refuse_no_file(file: Path) -> None:
     if not file.is_file():
         raise InvalidArgument(
             f"{str(file)!r} is a pipe or a device, allowed are files.",
-            hint=Hint(
-                "copy it to a file.",
-                command_line="name it without a pattern, give - for the standard input, or copy it "
-                "to a file.",
-            ),
+            hint="name it without a pattern, give - for the standard input, or copy it to a file.",
         )
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import polars as pl
 
 from polaroc.base.text import is_missing_text
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 OTHER_SEPARATORS = ";\t|"
@@ -64,10 +64,7 @@ class TextFormat:
         if self.separator is None and SEPARATORS[kind] == self.decimal:
             raise InvalidArgument(
                 f"a comma is the decimal mark, and by default the separator of {kind.upper()} too.",
-                hint=Hint(
-                    "name the separator: ';', or ',' where numbers are in quotes.",
-                    command_line="add --sep ';', or --sep , where numbers are in quotes.",
-                ),
+                hint="add --sep ';', or --sep , where numbers are in quotes.",
             )
         return self.separator or SEPARATORS[kind]
 
@@ -212,36 +209,16 @@ def _misread(file: Path, names: Sequence[str], separator: str, error: str) -> In
                 break
     return InvalidPredictions(
         f"{str(file)!r}, {found}, the header has {len(names):,}.",
-        hint=Hint(
-            f"put text that has the separator {separator!r} in quotes.",
-            command_line=f"put text that has the separator {separator!r} in quotes, or "
-            "name another one with --sep, and a decimal comma with --decimal ,.",
-        ),
+        hint=f"put text that has the separator {separator!r} in quotes, or name another one with "
+        "--sep, and a decimal comma with --decimal ,.",
     )
 
 
-def separator_in(names: Sequence[str], wanted: str) -> str | None:
-    """The separator that stands in names of columns, one of whose parts is the name `wanted`.
-
-    Examples
-    --------
-    >>> separator_in(["label;p", "note"], "p")
-    ';'
-    """
-    for mark in OTHER_SEPARATORS:
-        split = (name.split(mark) for name in names if mark in name)
-        if any(wanted == part.strip(" \"'") for parts in split for part in parts):
-            return mark
-    return None
-
-
-def separator_hint(mark: str) -> Hint:
+def separator_hint(mark: str) -> str:
     """Hint on files with another separator."""
     word = "tab" if mark == "\t" else f"'{mark}'"
-    return Hint(
-        f"is its separator {mark!r}? Read it with pl.read_csv(..., separator={mark!r}).",
-        command_line=f"is its separator {mark!r}? Then give --sep {word}; the default is a comma, "
-        "in .tsv a tab.",
+    return (
+        f"is its separator {mark!r}? Then give --sep {word}; the default is a comma, in .tsv a tab."
     )
 
 

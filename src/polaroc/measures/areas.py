@@ -5,11 +5,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
 
+import numpy as np
+
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import check_flag, pair_of, shortened
+from polaroc.base.checks import pair_of, shortened
 from polaroc.base.columns import EFFECTIVE
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import segments_in
@@ -36,7 +37,6 @@ def auc_measure(
     backend: Backend = POLARS,
 ) -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
-    check_flag("standardise", standardise)
     if fpr is not None or tpr is not None:
         return partial_auc(fpr, tpr, standardise, backend)
     positives, negatives = backend.column("positives"), backend.column("negatives")
@@ -97,12 +97,12 @@ def iauprec_measure(
     over: tuple[float, float] | Belief,
     interpolation: Interpolation,
     start: Start,
-    measure: Literal["prior", "skew"] = "prior",
+    scale: Literal["prior", "skew"] = "prior",
     backend: Backend = POLARS,
 ) -> Measure:
     """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
     _check_choices(interpolation, start)
-    belief = resolve_belief(over, measure)
+    belief = resolve_belief(over, scale)
     nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
     area = backend.total(
         weight * segment_area(skewed, interpolation, start, backend=backend)
@@ -128,7 +128,7 @@ def iauprec_measure(
         averaged,
         perfect_lower_limit=perfect,
         mergeable_segments=interpolation in STRAIGHT_IN_ROC,
-        over=over_label(over, measure),
+        over=over_label(over, scale),
     )
 
 

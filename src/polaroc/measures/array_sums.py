@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.lazy import np
 from polaroc.curves.cell_arrays import CellArrays, ScoredCells
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, ingredients

@@ -7,8 +7,9 @@ gradients of both with respect to the segments of curves.
 from math import acosh, ceil, log, sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING, legendre, quadrature
 from polaroc.curves.segments import Point, segments_in

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import one_or_several
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
 from polaroc.measures.corrected_areas import AUPREC_CORRECTED, IAUPREC_CORRECTED
 from polaroc.measures.scoring import SCORING, check_score_prior
@@ -153,8 +153,8 @@ def select_measures(
                 on_curve.append(measure)
     if not measures:
         raise InvalidArgument(
-            f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
-            hint="leave measures out for all of them.",
+            f"there is nothing to measure: measure is {names!r}, priors is {priors!r}.",
+            hint="leave measure out for all of them.",
         )
     return SelectedMeasures(measures, on_curve, on_hull)
 
@@ -165,23 +165,20 @@ def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[Mea
     Raise where a measure needs `over`, or does not support the interpolation.
     """
     for name in names:
-        check_choice("measures", name, tuple(CATALOG))
+        check_choice("measure", name, tuple(CATALOG))
     selected = [one for one in CATALOG.values() if one.name in names]
     lacking = [one.name for one in selected if not _has_over(one, arguments.over)]
     if lacking:
         raise InvalidArgument(
-            f"measures has {quoted(lacking)}, but over is {arguments.over!r}.",
-            hint=Hint("give the range of priors, for example {over}.", over=(0.05, 0.20)),
+            f"measure has {quoted(lacking)}, but over is {arguments.over!r}.",
+            hint="give the range of priors, for example over=(0.05, 0.20).",
         )
     for one in selected:
         if one.interpolations and arguments.interpolation not in one.interpolations:
             raise InvalidArgument(
                 f"interpolation is {arguments.interpolation!r}, and {one.name!r} is known for "
                 f"{quoted(one.interpolations)} only.",
-                hint=Hint(
-                    f"use {{interpolation}}, or leave {one.name!r} out.",
-                    interpolation=one.interpolations[0],
-                ),
+                hint=f"use interpolation={one.interpolations[0]!r}, or leave {one.name!r} out.",
             )
     return selected
 

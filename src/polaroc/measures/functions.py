@@ -1,5 +1,7 @@
 """Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -7,7 +9,6 @@ from typing import Literal
 import polars as pl
 
 from polaroc.base.columns import EFFECTIVE, curve_keys
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls, hulls_of
@@ -35,6 +36,8 @@ def auc(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
     fpr, tpr
         A range (lo, hi) with 0 ≤ lo < hi ≤ 1 of one of the two rates: the area
         ∫ t df below the curve over that range of false positive rates, or
@@ -52,6 +55,13 @@ def auc(
         negatives, or where a standardised area is below the diagonal;
         `positives`, `negatives`; `note` String, null, why the estimate is null,
         or that scores seem to be reversed.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Examples
     --------
@@ -75,6 +85,11 @@ def auprec(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+        Where the own prior of a key is, up to rounding, another one of them, it counts once.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
         a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
@@ -97,6 +112,13 @@ def auprec(
         `note` String, null, why the estimate is null, or by how much too few
         negatives bias it (λ/N above 0.02; of a curve of weights N is `effective_negatives`).
 
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -111,14 +133,13 @@ def auprec(
     return without_repeats(measured, measures)
 
 
-@described_as(auprec)
 @takes_curve
 def iauprec(
     curve: pl.LazyFrame,
     over: tuple[float, float] | Belief,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
-    measure: Literal["prior", "skew"] = "prior",
+    scale: Literal["prior", "skew"] = "prior",
 ) -> pl.LazyFrame:
     """AUPREC averaged over a range of priors or a belief about the prior, per key.
 
@@ -127,10 +148,21 @@ def iauprec(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
     over
         Priors (lo, hi) with 0 < lo < hi < 1, or a belief: `uniform`, `beta`,
         `points`.
-    measure
+    interpolation
+        Between two points of the ROC: ``"exact"``, straight in ROC space and so
+        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
+        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
+        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
+    start
+        Precision at recall 0: the ``"limit"`` along the first segment,
+        ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
+        out. The first three differ under linear interpolation only.
+    scale
         Whether a range is flat in the ``"prior"`` or in the ``"skew"``.
 
     Returns
@@ -139,6 +171,13 @@ def iauprec(
         Tidy measures, one row per key, as in `auprec`; `measure` is "iauprec",
         `prior` is null. The quadrature error is below 1e-9.
 
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -146,7 +185,7 @@ def iauprec(
     >>> round(curves.pipe(pr.iauprec, over=(0.05, 0.20))["estimate"].item(), 4)
     0.3...
     """
-    averaged = iauprec_measure(over, interpolation, start, measure)
+    averaged = iauprec_measure(over, interpolation, start, scale)
     # Without the column `over`, so that the table can be concatenated with other areas.
     return measures_of_curves(_interpolated(curve, interpolation), [replace(averaged, over=None)])
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.measures.moved_segments import Gradient, Segments
 from polaroc.typing import Array, Interpolation, Quantity
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array, Quantity
 
 # Relative rise and run of a segment up to which a series replaces the closed form, which loses

@@ -1,19 +1,20 @@
 """Prior sensitivity: how far the balanced operating point moves with the prior."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import pi, sqrt
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
-from polaroc.base.docstrings import described_as
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.whole import takes_curve
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice, example
 from polaroc.measures.balanced import (
     balanced,
     distance,
@@ -42,6 +43,8 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
     over
         The range (lo, hi) of priors, 0 < lo < hi < 1.
 
@@ -51,6 +54,13 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
         Tidy measures, one row per key: `measure` is "sens", `prior` null,
         `estimate` from 0 (the point stays where it is) to 1: the distance
         between the points at lo and at hi, over √2 (AccSens Eq. 3).
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Examples
     --------
@@ -64,7 +74,6 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     return measures_of_curves(curve, [replace(sens_measure(over), over=None)])
 
 
-@described_as(sens)
 @takes_curve
 def accsens(
     curve: pl.LazyFrame,
@@ -76,6 +85,10 @@ def accsens(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
+    over
+        The range (lo, hi) of priors, 0 < lo < hi < 1.
     weights
         Weights (w_e, w_s) ≥ 0 of the area and of Sens.
     area
@@ -89,6 +102,13 @@ def accsens(
         Tidy measures, one row per key: `measure` is "accsens", `prior` null,
         `estimate` = √(w_e (1 − area)² + w_s Sens²)/√2 (AccSens Eq. 4), from 0
         to 1 at unit weights.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Examples
     --------
@@ -205,7 +225,7 @@ def check_arc_weights(weights: Sequence[float]) -> None:
     check_weights(weights)
     if not any(weights):
         raise InvalidArgument(
-            "weights are both 0, and so is AccSens.", hint=Hint.example("weights", (1, 1))
+            "weights are both 0, and so is AccSens.", hint=example("weights", (1, 1))
         )
 
 
@@ -241,7 +261,7 @@ def _area_term(over: tuple[float, float], slope: Quantity) -> GradientTerm:
     return GradientTerm(f"{PRIVATE}error_{over!r}", gradient, slope)
 
 
-def _arc(level: float, by_error: float, by_sens: float) -> "dict[str, Array]":
+def _arc(level: float, by_error: float, by_sens: float) -> dict[str, Array]:
     share = np.linspace(0, 1, ARC_STEPS + 1)
     level *= sqrt(2)
     if not by_error:

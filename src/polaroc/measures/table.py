@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import (
@@ -14,7 +15,6 @@ from polaroc.base.columns import (
     WITH_INTERVAL,
     effective_column,
 )
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import COUNT, PLACE, PRIVATE, ROW, SHARE, VALUE
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes

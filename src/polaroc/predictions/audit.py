@@ -1,16 +1,18 @@
 """Audit of a prediction table: contents of each key, warnings, and test sets that differ."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, within
+from polaroc.base.columns import refuse_clash, within
 from polaroc.base.private_columns import COUNT, DIFFERS, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
-from polaroc.predictions.cases import Cases, check_folds
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.cases import Cases, as_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import (
     SCORE,
     error_counts,
@@ -18,52 +20,47 @@ from polaroc.predictions.row_checks import (
     label_extremes,
     label_note,
 )
-from polaroc.predictions.table import one_class_note, unaudited
-from polaroc.predictions.takes_cases import takes_cases
+from polaroc.predictions.table import one_class_note, read
+from polaroc.typing import Table
 
-# Columns of `check` beside the totals.
+# Columns of `check` besides the totals, which no key may have.
 REPORT = ("rows", "missing", "scores", "lowest", "highest")
 # A test set differs clearly by its number of cases relative to the median one, or by its
 # share of positives, in standard errors and relative to that share.
 TIMES, ERRORS, PART = 2, 4, 0.1
-# Sums of weights are rounded.
+# Sums of weights are equal up to rounding, relative to them.
 SAME = 1e-9
 
 
-@takes_cases(
-    ["truth", "score", "positive", "model", "fold", "case", "count", "weight", "by"],
-    no_bearing=["nulls", "cluster", "score_prior", "test_train_ratio"],
-)
-def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
-    """Audit a prediction table in one pass: what each key holds and lacks.
+def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
+    """Audit a prediction table in one pass: contents and defects of each key.
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: the result of `cases`, or any table that it takes; a
-        lazy one is read once. If there are cases, `note` says where one is in a key twice, or
-        has another truth in another row.
+    table
+        Predictions, one row per case: any table that `cases` takes, or its result. With a column
+        `case`, `note` says where a case is twice in a key, or has two truths.
     **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
     DataFrame
-        One row per key, sorted: the keys; `rows` Int64, of a `count` as many as it says;
-        `missing` Int64, how many of them
-        have a null or NaN score, truth or weight, which `note` tells apart; of the others
-        `positives`, `negatives` (Int64, Float64 if weighted); `prior` Float64, the observed
-        share of positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
-        Float64; `note` String, null where nothing is to be said. With several keys,
-        "model" or else the first tells models apart, the others blocks: `note`
-        says which blocks not every model has, where models have different numbers
-        of cases, and which blocks have over twice or less than half as many cases
-        as usual, or clearly another share of positives.
+        One row per key, sorted: the keys; `rows` Int64, the sum of the counts if there is a
+        `count`; `missing` Int64, the number of rows with a null or NaN score, truth or weight,
+        which `note` tells apart; of the others `positives`, `negatives` (Int64, Float64 if
+        weighted); `prior` Float64, the observed share of positives; `scores` Int64, the number of
+        distinct scores; `lowest`, `highest` Float64; `note` String, or null. With several keys,
+        "model" or else the first key tells models apart, and the others test sets: `note` says
+        which test sets some models lack, where models have different numbers of cases, and which
+        test sets have over twice or less than half as many cases as usual, or clearly another
+        share of positives.
 
     Raises
     ------
     InvalidPredictions
-        Unclear labels, bad weights, scores that no Float64 holds: with their number and the
-        first keys that have them.
+        For unclear labels, invalid weights or counts and scores that no Float64 holds, with their
+        number and the first keys that have them.
 
     Examples
     --------
@@ -73,24 +70,26 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     >>> report.select("rows", "positives", "negatives", "scores").row(0)
     (20, 10, 10, 20)
     """
-    case = [] if cases.case is None else [cases.case]
-    unread = unaudited(replace(cases, nulls="drop"), also=case)
-    predictions = unread.predictions
-    check_keys(predictions.keys, also=REPORT)
-    rows, keys, named = predictions.rows, predictions.keys, None
-    if case:
-        *keys, named = keys
+    if isinstance(table, Cases) and not columns:
+        declared = replace(table, nulls="drop")
+    else:
+        declared = as_cases(table, {**columns, "nulls": "drop"}, validate=False)
+    cases = declared.collect()
+    case = cases.case
+    predictions = read(cases, also=[] if case is None else [case])
+    refuse_clash(cases.keys, REPORT)
+    rows, keys = predictions.rows, cases.keys
+    if case is not None:
         truths = pl.col(TRUTH)
-        rows = rows.with_columns((truths.min() != truths.max()).over(named).alias(DIFFERS))
-    # What is left once wrong values are refused.
-    errors = predictions.validated.possible_errors
+        rows = rows.with_columns((truths.min() != truths.max()).over(case).alias(DIFFERS))
+    errors = predictions.possible_errors
     is_usable = pl.col(ROW_ERROR).is_null()
     values = [TRUTH, SCORE, *([WEIGHT] if predictions.weighted else [])]
     # A row without a count is one.
     copies = pl.lit(1) if cases.count is None else pl.col(WEIGHT).fill_null(1)
     rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT))
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
-    # Of no case there is no score.
+    # Rows with a count of 0 have no score.
     score_column = pl.col(SCORE) if cases.count is None else pl.col(SCORE).filter(pl.col(COUNT) > 0)
     report = (
         rows.group_by(keys)
@@ -103,7 +102,7 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
             score_column.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
             score_column.min().alias("lowest"),
             score_column.max().alias("highest"),
-            _case_note(named),
+            _case_note(case),
             *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if predictions.weighted else True)),
             *error_counts(errors),
         )
@@ -118,17 +117,15 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
         "note",
         balance_note(keys),
     )
-    found = unread.collected_with(
+    return (
         report.select(
             *keys, "rows", "missing", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
             "scores", "lowest", "highest", note,
         )
         .sort(keys or ["rows"], nulls_last=True)
+        .collect()
     )  # fmt: skip
-    if not isinstance(cases.table, pl.DataFrame):
-        check_folds(cases, found)
-    return found
 
 
 def _case_note(case: str | None) -> pl.Expr:

@@ -1,138 +1,200 @@
-"""A table of predictions and what its columns mean, as functions take it."""
+"""A table of predictions in canonical columns, with which every function begins."""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import (
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+    overload,
+)
 
 import polars as pl
 
-from polaroc.base.columns import free_name
-from polaroc.base.private_columns import ROW_ERROR, TRUTH
-from polaroc.errors import InvalidPredictions, quoted, warn
-from polaroc.predictions.engines import engine_of
-from polaroc.predictions.roles import COLUMN_ROLES, ROLES
-from polaroc.predictions.row_checks import truth_column
-from polaroc.typing import Held, Label, Nulls, Prior, Score
+from polaroc.base.columns import engine_for
+from polaroc.base.private_columns import LABEL, TRUTH
+from polaroc.base.tables import as_polars
+from polaroc.base.text import listed_rows
+from polaroc.errors import (
+    InvalidArgument,
+    InvalidPredictions,
+    NotSupported,
+    check_choice,
+    quoted,
+    warn,
+)
+from polaroc.predictions.canonical import IDENTIFYING, canonical_rows, named_columns
+from polaroc.predictions.columns import NEEDED, ROLES, Columns
+from polaroc.predictions.row_checks import (
+    DROP_ROWS,
+    NULL_TRUTH,
+    ROW_ERROR_HINTS,
+    ROW_ERRORS,
+    UNKNOWN_LABEL,
+    WRONG,
+    check_labels,
+    column_in_words,
+    first_labels,
+    read_labels,
+)
+from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
-# Roles that may have several columns.
-SEVERAL = ("fold", "by")
-# Values by which a column divides the data, such as "train" and "test_set", and not into folds.
+# The most labels of a truth that may be those of several classes.
+MAX_CLASSES = 50
+# Names of parts of the data, such as "train" and "test_set", which are not folds.
 PART = re.compile(
     r"(train|test|val|valid|dev|holdout|hold[-_ ]out|tune|training|testing|tuning|validation)"
     r"([-_ ]?(set|data))?",
     re.IGNORECASE,
 )
-# Roles that are counted in what is printed of a table in memory.
-COUNTED = ("model", "fold", "case", "cluster", "by")
+# The order in which roles are printed.
+ORDER = (*NEEDED, *(role for role in ROLES if role not in NEEDED), "by")
+# Columns by which a table of measures is recognised.
+MEASURED = ("measure", "estimate")
+# Hints where a role is not supported.
+INSTEAD = {
+    "by": "take the rows of each value on their own.",
+    "cluster": "take one row of each cluster, or leave it out: results are then too sure.",
+    "weight": "a column that counts equal rows is a count.",
+}
+
+
+class FrameOfCases(Protocol[_P]):
+    """A function of predictions: of a LazyFrame it returns one, of any other table a DataFrame."""
+
+    @overload
+    def __call__(
+        self, table: pl.LazyFrame | Cases[pl.LazyFrame], /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> pl.LazyFrame: ...
+
+    @overload
+    def __call__(
+        self, table: EagerTable | Cases[pl.DataFrame], /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> pl.DataFrame: ...
+
+
+def frame_of_cases(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
+    """The function as it is; type checkers learn which kind of frame it returns."""
+    return cast(FrameOfCases[_P], function)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cases(Generic[Held]):
-    """A table of predictions and the roles of its columns, as `cases` returns it.
+    """Predictions in canonical columns, as `cases` returns them.
 
     Attributes
     ----------
-    table
-        The table, untouched: a Polars frame, or that of a warehouse.
-    truth, score, positive, nulls, model, fold, case, cluster, count, weight, by, \
-score_prior, test_train_ratio
-        The roles and facts, as in `cases`; those that may be several columns are tuples.
-    found, absent
-        The roles that have the column of their name by default, and those that are None.
+    rows
+        One row per prediction: the columns of `by` under their own names; `model`, `fold`, `case`
+        and `cluster`, where there are such columns; `truth` Boolean; `score` Float64; `weight` or
+        `count` Float64. If some rows cannot be ranked and were not refused, `error` UInt8 is the
+        code of the reason, null for the others.
+    truth, score, model, case, cluster, weight, count
+        The name of the canonical column, or None where there is none.
+    fold, by
+        The names of the columns, if any.
+    nulls
+        Whether rows with missing values raise or are dropped.
+    source, columns
+        The table and the keywords that the cases were made from.
 
     Examples
     --------
     >>> import polaroc as pr
-    >>> table = pr.cases(pr.datasets.twenty_scores(), truth="truth", score="score")
-    >>> print(table)
+    >>> cases = pr.cases(pr.datasets.twenty_scores())
+    >>> print(cases)
     20 rows, 10 positives
-    truth  'truth'
-    score  'score'
-    >>> table.pipe(pr.evaluate, measures="auc")["estimate"].item()
+    truth  'truth' (by default)
+    score  'score' (by default)
+    >>> cases.pipe(pr.evaluate, measure="auc")["estimate"].item()
     0.68
     """
 
-    table: Held
+    rows: Held
     _: KW_ONLY
     truth: str | None = None
-    score: Score | None = None
-    positive: Label | Sequence[Label] | None = None
-    nulls: Nulls = "raise"
+    score: str | None = None
     model: str | None = None
     fold: tuple[str, ...] = ()
     case: str | None = None
     cluster: str | None = None
-    count: str | None = None
     weight: str | None = None
+    count: str | None = None
     by: tuple[str, ...] = ()
+    nulls: Nulls = "raise"
+    source: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    # Arguments of a function of cases, kept with them.
     score_prior: Prior = "observed"
     test_train_ratio: float | None = None
-    found: frozenset[str] = field(default=frozenset())
-    absent: frozenset[str] = field(default=frozenset())
-
-    @property
-    def scores(self) -> list[str]:
-        """The columns of scores of a wide table, one per model; none where one column has all."""
-        return [] if self.score is None or isinstance(self.score, str) else [*self.score]
+    # The user's columns of each role, and the type of the scores as given.
+    names: Mapping[str, list[str]] = field(default_factory=dict)
+    score_type: pl.DataType = field(default_factory=pl.Float64)
+    # Codes of errors that rows may have, and whether rows with those that raise were refused.
+    errors: tuple[int, ...] = ()
+    is_valid: bool = False
 
     @property
     def in_clusters(self) -> bool:
-        """Whether errors come from sums by cluster: a row with a sampling weight is one."""
+        """Whether standard errors are summed by cluster; a row with a sampling weight is one."""
         return self.cluster is not None or self.weight is not None
 
     @property
-    def counted_by(self) -> tuple[str, str] | None:
-        """The role by which rows count more or less than once, and its column, if any."""
-        if self.count is not None:
-            return "count", self.count
-        return None if self.weight is None else ("weight", self.weight)
+    def counted_by(self) -> str | None:
+        """The column by which rows count more or less than once, if any."""
+        return self.count or self.weight
 
     @property
     def keys(self) -> list[str]:
-        """The columns that tell answers apart, in order; that of a wide table's models left out."""
-        # Two roles may share a column, which is then one key.
-        model = [] if self.model is None else [self.model]
-        return list(dict.fromkeys([*self.by, *model, *self.fold]))
+        """The columns whose combinations of values have results of their own, in order."""
+        return [*self.by, *([] if self.model is None else [self.model]), *self.fold]
 
     @property
-    def said(self) -> dict[str, Any]:
-        """The roles and facts that are not as they are by default."""
-        defaults = {name: one.default for name, one in type(self).__dataclass_fields__.items()}
-        roles = {name: getattr(self, name) for name in ROLES}
-        # What was read from a file equals a word of ours, and arrays of labels equal nothing.
-        return {
-            name: value
-            for name, value in roles.items()
-            if not (value is defaults[name] or (isinstance(value, str) and value == defaults[name]))
-        }
+    def key_columns(self) -> list[str]:
+        """The user's columns whose values identify rows."""
+        return [name for role in IDENTIFYING for name in self.names.get(role, ())]
+
+    def without(self, role: str) -> bool:
+        """Whether a role was given as None."""
+        return role in self.columns and self.columns[role] is None
 
     @property
-    def columns(self) -> dict[str, list[str]]:
-        """The columns of each role that has any."""
-        return {name: columns_of(self.said[name]) for name in COLUMN_ROLES if name in self.said}
+    def is_numbered(self) -> bool:
+        """Whether `case` numbers the rows, and is no column of the table."""
+        return self.case is not None and "case" not in self.names
 
-    @property
-    def used(self) -> list[str]:
-        """The names of the columns that have a role."""
-        return [name for columns in self.columns.values() for name in columns]
+    def is_default(self, role: str) -> bool:
+        """Whether a column has the role because of its name, without being given."""
+        return role in self.names and role not in self.columns
 
-    def collect(self) -> "Cases[pl.DataFrame]":
-        """The same of a table in memory; of predictions elsewhere the columns in use are read."""
-        table: Any = self.table
-        engine = engine_of(table)
-        if self.truth is not None and not isinstance(table, pl.DataFrame):
-            names = table.collect_schema().names() if engine is None else table.columns
-            table = table.select([name for name in names if name in self.used])
-        rows = table.lazy().collect() if engine is None else engine.collected(table)
-        if rows is not table:
-            check_folds(self, rows)
-        return replace(cast(Any, self), table=rows)
+    def collect(self) -> Cases[pl.DataFrame]:
+        """The cases in memory; raise for rows that cannot be ranked."""
+        cases: Any = self
+        if not (isinstance(self.rows, pl.DataFrame) and self.is_valid):
+            cases = _validated(replace(cases, rows=cases.rows.lazy().collect()))
+        in_memory: Cases[pl.DataFrame] = cases
+        return in_memory
+
+    def like(self, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
+        """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
+        if isinstance(self.rows, pl.LazyFrame) or isinstance(result, pl.DataFrame):
+            return result
+        return result.collect(engine=engine_for(self.rows))
 
     def pipe(
-        self, function: Callable[Concatenate["Cases[Held]", _P], _R], /,
+        self, function: Callable[Concatenate[Cases[Held], _P], _R], /,
         *args: _P.args, **kwargs: _P.kwargs,
     ) -> _R:  # fmt: skip
         """The result of a function of these cases."""
@@ -142,83 +204,332 @@ score_prior, test_train_ratio
         return "\n".join(_lines(self))
 
 
-def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
-    """Warn if the values of a fold say that it divides the data into training and test cases."""
-    for name in cases.fold:
-        kind = rows.schema.get(name)
-        if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
-            continue
-        values = rows[name].drop_nulls().unique().cast(pl.String).sort().to_list()
-        if len(values) > 1 and any(PART.fullmatch(value.strip()) for value in values):
-            warn(
-                f"The column {name!r} has the values {quoted(values, 5)}, which are parts of data, "
-                "not folds, as it seems: if so, keep the rows of one part."
-            )
+@overload
+def cases(
+    table: pl.LazyFrame | Cases[pl.LazyFrame], **columns: Unpack[Columns]
+) -> Cases[pl.LazyFrame]: ...
 
 
-def with_cluster(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
-    """The cases with their cluster in a column that has no other role, and its name, if any.
+@overload
+def cases(
+    table: EagerTable | Cases[pl.DataFrame], **columns: Unpack[Columns]
+) -> Cases[pl.DataFrame]: ...
 
-    A NaN is as missing as a null: its rows have no more in common.
+
+def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
+    """Say what the columns of a table of predictions mean, once for all functions.
+
+    Every function that takes predictions takes a table with these keywords, or the result.
+
+    Parameters
+    ----------
+    table
+        Predictions, one row per case (and model and fold): a Polars frame; a table of pandas,
+        PyArrow, DuckDB or another library with Arrow streams; a mapping of column names to arrays;
+        or cases, of which the columns that are named change. Files are read with `polars.scan_csv`
+        and the like.
+    **columns
+        Names of columns, and how their values are read:
+
+        truth
+            Labels: Boolean, 0/1, or any when `positive` names the positive one(s). By default the
+            column "truth".
+        score
+            Numeric; higher means more likely positive; ±inf is allowed. By default the column
+            "score". A list of columns has the scores of as many models, each named as its column;
+            each row is then a case.
+        model
+            The model that gave the score; each has its own results. By default the column "model",
+            if there is one; None: the rows are of one model.
+        fold
+            The fold of a resampling, for which the models were fitted anew; each has its own
+            results. Several columns, such as repeat and fold, are joined into one. By default the
+            column "fold", if there is one; None: there are none.
+        case
+            The case: rows of different models with the same value are the same case. By default the
+            column "case", if there is one; None: there is none.
+        cluster
+            Rows with the same value are not independent: patient, customer, day.
+        weight
+            Sampling weights, finite and ≥ 0: how many cases of the population a row stands for. A
+            row of weight k is one observation.
+        count
+            The number of equal cases that a row stands for, a whole number ≥ 0.
+        by
+            Further columns; each combination of their values has its own results.
+        positive
+            The label(s) that count as positive, needed unless the labels are 0 and 1, or false and
+            true. Texts such as "NA" or "" are missing truths unless they are named here.
+        nulls
+            ``"raise"``: null or NaN scores and null truths, counts or weights are an error.
+            ``"drop"``: such rows are left out, and results say how many.
+
+    Returns
+    -------
+    Cases
+        The predictions in canonical columns. Of these `by`, `model` and `fold` are also in results.
+        Printed, it shows what each column means, which are used by default, and which are not used.
+
+    Raises
+    ------
+    InvalidArgument
+        For columns that are missing, that have two roles which exclude each other, or that have
+        the name of a column of results.
+    InvalidPredictions
+        For scores that are not numbers. If the table is in memory, also for missing values and
+        unclear labels, with their number and the first keys that have them; rows of a lazy frame
+        are checked by the functions that read them.
+    TypeError
+        For keywords that are not listed above.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> print(pr.cases(pr.datasets.sonar_predictions()))
+    5,040 rows, 2,640 positives
+    truth  'truth' (by default)
+    score  'score' (by default)
+    model  'model' (by default): 4
+    fold   'fold' (by default): 30
+    case   'case' (by default): 208
     """
-    if cases.cluster is None:
-        return cases, []
-    table = cases.table
-    free = free_name("cluster", table.collect_schema())
-    value = pl.col(cases.cluster).alias(free)
-    is_float = table.collect_schema()[cases.cluster].is_float()
-    table = table.with_columns(value.fill_nan(None) if is_float else value)
-    return replace(cases, table=table, cluster=free), [free]
+    return as_cases(table, columns, needs=())
 
 
-def columns_of(value: object) -> list[str]:
-    """The columns that a role names."""
-    return [*value] if isinstance(value, list | tuple) else [cast(str, value)]
+def as_cases(
+    table: Any,
+    columns: Mapping[str, Any],
+    *,
+    needs: Collection[str] = NEEDED,
+    function: str = "",
+    refuses: Collection[str] = (),
+    keep: Sequence[str] = (),
+    validate: bool = True,
+) -> Cases[Any]:
+    """The cases of a table, for a `function` that `needs` some roles and `refuses` others.
 
-
-def _lines(described: Cases[Any]) -> Iterator[str]:
-    """The printed lines: size, roles, columns without a role."""
-    table, columns = described.table, described.columns
-    counts: dict[str, int] = {}
-    if isinstance(table, pl.DataFrame):
-        yield _size(described)
-        counts = {
-            role: table.select(columns[role]).n_unique() for role in COUNTED if role in columns
-        }
-        if described.scores:
-            counts["score"] = len(described.scores)
+    Further columns to `keep`, such as the time, stay under their own names. Without `validate` rows
+    in memory that cannot be ranked do not raise.
+    """
+    if isinstance(table, Cases) and not columns and not keep and validate:
+        cases = table
     else:
-        engine = engine_of(table)
-        yield "a lazy table" if engine is None else engine.title
-    width = max(map(len, described.said))
-    for role, value in described.said.items():
-        words = quoted(columns[role]) if role in columns else repr(value)
-        if role in described.found:
-            words += " (by default)"
-        if role in counts:
-            words += f": {counts[role]:,}{' models' if role == 'score' else ''}"
-        yield f"{role:<{width}}  {words}"
-    is_frame = isinstance(table, pl.DataFrame | pl.LazyFrame)
-    names = table.collect_schema().names() if is_frame else table.columns
-    unused = [name for name in names if name not in described.used]
+        if isinstance(table, Cases):
+            table, columns = table.source, {**table.columns, **columns}
+        cases = _declared(as_polars(table), columns, keep)
+        if validate and isinstance(cases.rows, pl.DataFrame):
+            cases = _validated(cases)
+    for role in refuses:
+        if cases.columns.get(role) not in (None, (), []):
+            raise NotSupported(
+                f"{function} does not support {role}.", hint=INSTEAD.get(role, "leave it out.")
+            )
+    require(cases.names, cases.source.lazy().collect_schema(), needs)
+    return cases
+
+
+def cases_or_measures(table: Any, columns: Mapping[str, Any]) -> Cases[Any]:
+    """The cases of a table; those of a table of measures have neither truth nor score."""
+    if isinstance(table, Cases):
+        is_measured = table.truth is None and table.score is None
+        return table if is_measured else as_cases(table, columns)
+    frame = as_polars(table)
+    present = {*frame.lazy().collect_schema().names()}
+    is_measured = present >= {*MEASURED} and not present >= {*NEEDED}
+    if {*NEEDED} & {*columns} or not is_measured:
+        return as_cases(frame, columns)
+    if columns:
+        raise InvalidArgument(
+            f"the table holds measures, to which {quoted([*columns])} does not apply.",
+            hint="leave it out: models and folds have the columns 'model' and 'fold'.",
+        )
+    model, fold = ("model" if "model" in present else None), ("fold",) * ("fold" in present)
+    return Cases(frame, model=model, fold=fold, source=frame)
+
+
+def same_columns(
+    cases: Cases[Any],
+    other: Any,
+    *,
+    without: Collection[str] = (),
+    may_lack: Collection[str] = ("model", "fold", "case"),
+    needs: Collection[str] = NEEDED,
+    keep: Sequence[str] = (),
+) -> Cases[Any]:
+    """The cases of a second table: as declared, or else with the columns of the first.
+
+    Roles in `without` are not taken from the first, nor those that the second `may_lack` if it has
+    no such column.
+    """
+    if isinstance(other, Cases) and not keep:
+        require(other.names, other.source.lazy().collect_schema(), needs)
+        return other
+    if isinstance(other, Cases):
+        return as_cases(other, {}, needs=needs, keep=keep)
+    table = as_polars(other)
+    present = {*table.lazy().collect_schema().names()}
+    columns = {
+        role: value
+        for role, value in cases.columns.items()
+        if role not in without and (role not in may_lack or present.issuperset(_listed(value)))
+    }
+    return as_cases(table, columns, needs=needs, keep=keep)
+
+
+def require(names: Collection[str], present: Collection[str], needs: Collection[str] = ()) -> None:
+    """Raise where a role that is needed has no column; without `needs` one of truth and score."""
+    lacking = [role for role in needs or NEEDED if role not in names]
+    if not lacking or (not needs and len(lacking) < len(NEEDED)):
+        return
+    if {"threshold", "tp", "fp"} <= {*present}:
+        raise InvalidArgument(
+            f"{lacking[0]} is not given, and the table is a curve.",
+            hint="give the predictions, with truth and score, or the curve without other columns.",
+        )
+    raise InvalidArgument(
+        f"{lacking[0]} is not given, and there is no column {lacking[0]!r}; the table has "
+        f"{quoted([*present]) or 'no columns'}.",
+        hint=f"name its column, {lacking[0]}=.",
+    )
+
+
+def _declared(
+    table: pl.DataFrame | pl.LazyFrame, columns: Mapping[str, Any], keep: Sequence[str]
+) -> Cases[Any]:
+    """Cases whose rows are not checked: `error` says which cannot be ranked, and why."""
+    check_choice("nulls", columns.get("nulls", "raise"), get_args(Nulls))
+    names = named_columns(columns, table.lazy().collect_schema(), keep)
+    rows, score_type, errors = canonical_rows(table, columns, names, keep)
+    present = rows.collect_schema()
+    fields: dict[str, Any] = {role: role for role in ROLES if role in present and role != "fold"}
+    return Cases(
+        rows, **fields, fold=("fold",) if "fold" in names else (), by=tuple(names.get("by", ())),
+        nulls=columns.get("nulls", "raise"), source=table, columns=deepcopy({**columns}),
+        names=names, score_type=score_type, errors=errors,
+    )  # fmt: skip
+
+
+def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The cases; raise for rows that cannot be ranked, and for labels that may be wrong."""
+    if "error" not in cases.rows:
+        return replace(cases, is_valid=True)
+    warn_of_parts(cases, cases.rows)
+    labels = None
+    if LABEL in cases.rows:
+        labels = cases.rows[LABEL].unique()
+        cases = replace(cases, rows=cases.rows.drop(LABEL))
+    check_labels_of(cases, labels)
+    if cases.rows["error"].null_count() == cases.rows.height:
+        return replace(cases, rows=cases.rows.drop("error"), errors=(), is_valid=True)
+    counts = cases.rows.lazy().drop_nulls("error").group_by("error", *cases.keys).len().collect()
+    refuse_errors(cases, counts)
+    errors = tuple(code for code in cases.errors if code not in WRONG)
+    return replace(cases, errors=errors, is_valid=True)
+
+
+def check_labels_of(cases: Cases[Any], labels: pl.Series | None = None) -> None:
+    """Raise where no label is positive, warn where some may be misspelt."""
+    positive = cases.columns.get("positive")
+    if positive is not None and cases.truth is not None:
+        distinct = _labels(cases) if labels is None else labels.drop_nulls()
+        check_labels(distinct, cases.names["truth"][0], positive)
+
+
+def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
+    """Raise for the numbers of rows by `error` and key, unless all of them may be dropped."""
+    fatal = pl.col("error").is_in([*WRONG] if cases.nulls == "drop" else [*ROW_ERRORS])
+    refused = counts.filter(fatal)
+    if refused.is_empty():
+        return
+    kinds = dict(refused.group_by("error").agg(pl.col("len").sum()).sort("error").iter_rows())
+    details, hints = {}, [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
+    if {NULL_TRUTH, UNKNOWN_LABEL} & {*kinds}:
+        column = column_in_words("truth", cases.names["truth"][0])
+        read = read_labels(_labels(cases), column, cases.columns.get("positive"))
+        is_known = pl.col(TRUTH).is_not_null()
+        known, missing = (read.filter(is_so)[LABEL] for is_so in (is_known, ~is_known))
+        texts = missing.drop_nans() if missing.dtype.is_float() else missing
+        if NULL_TRUTH in kinds and len(texts):
+            details[NULL_TRUTH] = f" (texts of missing values in {column}: {first_labels(texts)})"
+        if UNKNOWN_LABEL in kinds:
+            details[UNKNOWN_LABEL] = f" ({column} has the labels {first_labels(known)})"
+            if known.dtype.is_float() and len(known) > MAX_CLASSES and cases.score is not None:
+                if cases.rows.lazy().select(pl.col("score").n_unique()).collect().item() <= 2:
+                    hints.append("are truth and score swapped?")
+            elif 2 < len(known) <= MAX_CLASSES:
+                hints.append("pr.one_vs_rest(...) makes one problem of each of several classes.")
+    problems = ", ".join(
+        f"{count:,} {ROW_ERRORS[code]}{'' if count == 1 else 's'}{details.get(code, '')}"
+        for code, count in kinds.items()
+    )
+    raise InvalidPredictions(
+        problems + first_keys(refused, cases.keys) + ".", hint=" ".join(hints or [DROP_ROWS])
+    )
+
+
+def _labels(cases: Cases[Any]) -> pl.Series:
+    """The distinct labels of the truth as given."""
+    name = cases.names["truth"][0]
+    distinct = cases.source.lazy().select(pl.col(name).drop_nulls().unique())
+    labels: pl.Series = distinct.collect().to_series()
+    return labels
+
+
+def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
+    """How many keys the rows have, and which, as the end of a message; empty without keys."""
+    if not keys:
+        return ""
+    distinct = rows.select(keys).unique().sort(keys)
+    return f" in {distinct.height} key(s): {listed_rows(distinct, most)}"
+
+
+def warn_of_parts(cases: Cases[Any], rows: pl.DataFrame) -> None:
+    """Warn if the values of a fold are names of parts of the data, such as "train" and "test"."""
+    kind = rows.schema.get("fold")
+    if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
+        return
+    values = rows["fold"].drop_nulls().unique().cast(pl.String).sort().to_list()
+    if len(values) > 1 and any(PART.fullmatch(value.strip()) for value in values):
+        warn(
+            f"The column {cases.names.get('fold', ['fold'])[0]!r} has the values "
+            f"{quoted(values, 5)}, which are parts of data, not folds, as it seems: if so, keep "
+            "the rows of one part."
+        )
+
+
+def _listed(names: str | Sequence[str] | None) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else [*names]
+
+
+def _lines(cases: Cases[Any]) -> Iterator[str]:
+    """The printed lines: size, roles, columns without a role."""
+    names, rows = cases.names, cases.rows
+    counts: dict[str, int] = {}
+    if isinstance(rows, pl.DataFrame):
+        valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
+        if len(names.get("score", ())) > 1:
+            # Each row of the table has a score of each model.
+            valid = valid.filter(model=names["score"][0])
+        size = cases.source.height
+        positives = "" if cases.truth is None else f", {valid['truth'].sum():,} positives"
+        yield f"{size:,} rows{positives}"
+        counts = {
+            role: rows.select(cases.by if role == "by" else role).n_unique()
+            for role in IDENTIFYING
+            if role in names
+        }
+    else:
+        yield "a lazy table"
+    width = max(map(len, names))
+    for role in (role for role in ORDER if role in names):
+        words = quoted(names[role]) + (" (by default)" if cases.is_default(role) else "")
+        if role == "score" and len(names[role]) > 1:
+            words += f": {len(names[role]):,} models"
+        yield f"{role:<{width}}  {words}" + (f": {counts[role]:,}" if role in counts else "")
+    for keyword in ("positive", "nulls"):
+        if cases.columns.get(keyword) not in (None, "raise"):
+            yield f"{keyword:<{width}}  {cases.columns[keyword]!r}"
+    used = {name for columns in names.values() for name in columns}
+    unused = [name for name in cases.source.collect_schema() if name not in used]
     if unused:
         yield f"not used: {quoted(unused)}"
-
-
-def _size(described: Cases[Any]) -> str:
-    """The rows of a table in memory, and its positives where all labels are clear."""
-    table = described.table
-    rows = f"{table.height:,} rows"
-    if described.truth is None:
-        return rows
-    named = table.select(pl.col(described.truth).alias(TRUTH))
-    try:
-        label, errors = truth_column(named.schema[TRUTH], described.truth, described.positive)
-    except InvalidPredictions:
-        # What cannot be a truth is refused where it is used.
-        return rows
-    wrong = pl.any_horizontal(is_so for _, is_so in errors)
-    positives, unclear = named.select(label.sum(), wrong.sum().alias(ROW_ERROR)).row(0)
-    return f"{rows}, {positives:,} positives" + (
-        f", {unclear:,} without a clear truth" if unclear else ""
-    )

@@ -1,6 +1,7 @@
 """Work that a plan does when it is collected, and the rows of a plan in batches."""
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -11,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.private_columns import ROW
-from polaroc.base.tables import unstable
 
 
 def deferred(
@@ -64,7 +64,8 @@ def batches(rows: pl.LazyFrame, size: int) -> Iterator[pl.DataFrame]:
         found.put(batch)
         return stopped.is_set()
 
-    with unstable():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
         plan = rows.sink_batches(put, chunk_size=size, maintain_order=False, lazy=True)
     reading = Thread(target=_read, args=(plan, found), daemon=True)
     reading.start()

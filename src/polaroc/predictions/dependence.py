@@ -6,6 +6,7 @@ import polars as pl
 
 from polaroc.base.private_columns import COUNT, SIZE
 from polaroc.base.text import joined_notes
+from polaroc.errors import quoted
 from polaroc.predictions.cases import Cases
 
 # A column of fewer values divides the cases, as kinds of devices do.
@@ -22,22 +23,23 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
 
     Examples
     --------
-    >>> from polaroc.predictions.resolved import cases
+    >>> from polaroc.predictions.cases import cases
     >>> table = pl.DataFrame({"case": [*range(10)] * 2, "y": [0, 1] * 10, "p": [0.5] * 20})
     >>> print(dependence(cases(table, truth="y", score="p"))[:46])
     rows with the same 'case' are not independent
     """
-    frame, case = cases.table, cases.case
+    rows, case = cases.rows, cases.case
     # Whoever names clusters knows.
     has_cluster = cases.cluster is not None
-    if case is None or case in cases.keys or has_cluster or isinstance(frame, pl.LazyFrame):
+    if case is None or has_cluster or isinstance(rows, pl.LazyFrame):
         return None
-    if (found := _most_shared(frame.select(*cases.keys, case), case)) is None:
+    if (found := _most_shared(rows.select(*cases.keys, case), case)) is None:
         return None
+    name = quoted(cases.names.get("case", ["case"]))
     return (
-        f"rows with the same {case!r} are not independent ({found[0]} values on "
+        f"rows with the same {name} are not independent ({found[0]} values on "
         f"{found[1]:,} rows), so limits, tests and promises are too sure: "
-        f"{f'name it as cluster={case!r}, or ' if of_measures else ''}take one row of each"
+        f"{f'name it as cluster={name}, or ' if of_measures else ''}take one row of each"
     )
 
 
@@ -76,6 +78,6 @@ def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr) -> pl.LazyFr
 def several_folds(cases: Cases[Any]) -> list[str]:
     """The columns that tell folds apart; none where there is one fold."""
     folds = [*cases.fold]
-    if not folds or cases.table.lazy().select(folds).unique().collect().height < 2:
+    if not folds or cases.rows.lazy().select(folds).unique().collect().height < 2:
         return []
     return folds

@@ -1,68 +1,66 @@
 """More than two classes: one key per class."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, column_names, refuse_clash
-from polaroc.base.private_columns import HAVE, LABEL, VALUE, WEIGHT, private
-from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import check_columns
-from polaroc.predictions.roles import Columns
-from polaroc.predictions.takes_cases import makes_cases
-from polaroc.predictions.wide import with_row_cases
-from polaroc.typing import Label
+from polaroc.base.columns import column_name, column_names, refuse_clash
+from polaroc.base.private_columns import LABEL, VALUE
+from polaroc.base.tables import as_polars
+from polaroc.errors import InvalidArgument, NotSupported, quoted
+from polaroc.predictions.canonical import check_columns, named_columns
+from polaroc.predictions.cases import Cases, as_cases
+from polaroc.predictions.columns import NEEDED, Columns
+from polaroc.typing import Label, Table
 
+# Columns that are made here.
 ADDED = ("class", "truth", "score")
 WORDS = {"true": True, "false": False}
-# Labels of an example in a hint.
+# The number of labels in the example of a hint.
 MAX_LABELS = 5
 
 
-@makes_cases(
-    ["truth", "model", "fold", "case", "count", "weight", "by"],
-    no_bearing=["nulls", "cluster", "score_prior", "test_train_ratio"],
-    needed=["truth"],
-)
 def one_vs_rest(
-    cases: Cases[Any],
+    table: Table | Cases[Any],
     *,
     scores: Sequence[str] | Mapping[Label, str],
     **columns: Unpack[Columns],
-) -> Cases[pl.LazyFrame]:
+) -> Cases[Any]:
     """One score column per class, as predictions with the class as a further key.
 
     Parameters
     ----------
-    cases
-        One row per case, with its class as the truth and a score for each class: the result of
-        `cases`, or any table that it takes.
-    **columns
+    table
+        One row per case, with its class as the truth and a score for each class: any table that
+        `cases` takes.
     scores
         The score columns, named as their classes, with or without a beginning or an end
         that all of them share, such as "p_healthy" and "p_ill"; or a mapping from class
         to score column.
+    **columns
+        What the other columns mean, as in `cases`.
 
     Returns
     -------
     Cases
-        With all roles of those given, so that functions take them as they are; `class` is the last
-        of `by`. Their `table`, a frame of the kind given, has the keys (`by`, model and fold);
-        `class`, of the type of the truth; `truth` Boolean, whether the case is of that class,
-        null where its class is null or has no score; `score`; `count` or `weight` if given; the
-        other columns, such as the cluster, save those of these names. Where
-        nothing tells cases or models apart, `id` numbers the rows given.
+        One row per case and class: `class`, of the type of the labels, is the last of `by`; `truth`
+        is whether the case is of that class. Where there is neither a case nor a model, `case`
+        numbers the rows given.
 
     Raises
     ------
     InvalidArgument
         Where columns are missing, there are fewer than two classes, a role has a column with
-        the name of one that is made here, or a name is no class while a label has no column (of
-        a lazy frame when it is collected).
+        the name of one that is made here, or a name is no class while a label has no column.
+    NotSupported
+        For a score or a positive label.
+    InvalidPredictions
+        If the table is in memory, for classes that are null or have no scores: ``nulls="drop"``
+        leaves such rows out.
 
     Examples
     --------
@@ -70,100 +68,72 @@ def one_vs_rest(
     >>> import polaroc as pr
     >>> table = pl.DataFrame({"kind": ["a", "b"], "a": [0.9, 0.2], "b": [0.1, 0.8]})
     >>> by_class = pr.one_vs_rest(table, truth="kind", scores=["a", "b"])
-    >>> by_class.pipe(pr.evaluate, measures="auc").select("class", "estimate").rows()
+    >>> by_class.pipe(pr.evaluate, measure="auc").select("class", "estimate").rows()
     [('a', 1.0), ('b', 1.0)]
-    >>> by_class.table.filter(pl.col("class") == "a").rows()
-    [('a', True, 0.9, 0), ('a', False, 0.2, 1)]
+    >>> by_class.rows.filter(pl.col("class") == "a").select("case", "truth", "score").rows()
+    [(0, True, 0.9), (1, False, 0.2)]
     """
-    column_by_class = [*scores.values()] if isinstance(scores, Mapping) else scores
-    named = column_names(column_by_class, "scores")
+    given: dict[str, Any] = {**columns}
+    source: Any = table
+    if isinstance(table, Cases):
+        source, given = table.source, {**table.columns, **columns}
+    for role in ("score", "positive"):
+        if given.get(role) is not None:
+            raise NotSupported(
+                f"one_vs_rest does not support {role}.",
+                hint="leave it out: each class has its column of scores, and is once positive.",
+            )
+    frame = as_polars(source)
+    named = column_names([*scores.values()] if isinstance(scores, Mapping) else scores, "scores")
     by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
-    cases = _with_cases(cases)
-    frame, truth = cases.table, cast(str, cases.truth)
-    role, weight = cases.counted_by or ("weight", None)
-    check_columns(frame.collect_schema(), named)
+    label = column_name(given.get("truth", "truth"), "truth")
+    schema = frame.lazy().collect_schema()
+    check_columns(schema, [label, *named])
     if len(by_class) < 2:
         raise InvalidArgument(
             f"scores is {scores!r}, needed are two classes or more.",
             hint="give one column per class.",
         )
-    names, own = cases.keys, pl.col(truth)
-    check_keys(names, also=[*ADDED, role])
-    kept = [*map(pl.col, names), own.alias(LABEL)]
-    made = [*ADDED]
-    if weight is not None:
-        kept.append(pl.col(weight).alias(WEIGHT))
-        made.append(role)
-    of_keys = ("truth", "score", role, "by", "model", "fold")
-    beside = [name for one, own in cases.columns.items() if one not in of_keys for name in own]
-    refuse_clash(beside, made)
-    wanted = {private(str(i)): name for i, name in enumerate(by_class.values())}
-    dropped = {truth, weight, *named} - {*beside}
-    others = [name for name in frame.collect_schema() if name not in {*names, *made, *dropped}]
-    # Names may be patterns to Polars, such as "*".
-    beside_these = pl.selectors.by_name(*others)
-
-    def of_labels(labels: pl.DataFrame) -> pl.DataFrame:
-        known = labels[LABEL].alias(truth)
-        classes = _classes(by_class, known, may_strip=not isinstance(scores, Mapping))
-        return pl.DataFrame({VALUE: list(wanted), "class": classes})
-
-    # The rows are read once, also where the source is not the same twice.
-    rows, label = frame.cache(), pl.col(LABEL)
-    labels = rows.select(own.alias(LABEL).unique())
-    schema = {VALUE: pl.String(), "class": labels.collect_schema()[LABEL]}
-    classes = labels.map_batches(of_labels, schema=schema)
-    has_score = classes.select(pl.col("class").alias(LABEL), pl.lit(True).alias(HAVE))
-    long = (
-        rows.select(*kept, beside_these, *(pl.col(name).alias(at) for at, name in wanted.items()))
-        .join(has_score, on=LABEL, how="left", maintain_order="left")
-        .unpivot(
-            list(wanted),
-            index=[*names, LABEL, HAVE, *([WEIGHT] if weight is not None else []), *others],
-            variable_name=VALUE,
-            value_name="score",
-        )
-        .join(classes, on=VALUE, maintain_order="left")
+    roles = named_columns(given, schema)
+    refuse_clash([name for role in roles if role not in NEEDED for name in roles[role]], ADDED)
+    if "case" not in {*given, *roles} and "model" not in roles:
+        frame = frame.with_row_index("case")
+    others = [name for name in frame.collect_schema() if name not in (label, *named, *ADDED)]
+    labels = frame.lazy().select(pl.col(label).unique()).collect().to_series()
+    classes = _classes(by_class, labels, may_strip=not isinstance(scores, Mapping))
+    has_scores = pl.col(LABEL).is_in(classes.implode())
+    rows = (
+        # By a selector, since names may be patterns to Polars, such as "*".
+        frame.select(pl.selectors.by_name(*others), pl.col(label).alias(LABEL), *named)
+        .unpivot(named, index=pl.selectors.exclude(named), variable_name=VALUE, value_name="score")
+        .with_columns(pl.col(VALUE).replace_strict(named, classes).alias("class"))
+        .with_columns(pl.when(has_scores).then(pl.col(LABEL) == pl.col("class")).alias("truth"))
+        .drop(LABEL, VALUE)
     )
-    is_own = pl.when(pl.col(HAVE)).then(label == pl.col("class")).alias("truth")
-    weights = [] if weight is None else [pl.col(WEIGHT).alias(role)]
-    table = long.select(*names, "class", is_own, "score", *weights, beside_these)
-
-    roles: dict[str, Any] = {} if weight is None else {role: role}
-    return replace(cases, table=table, truth="truth", score="score", positive=None,
-                   by=(*cases.by, "class"), **roles)  # fmt: skip
-
-
-def _with_cases(cases: Cases[Any]) -> Cases[pl.LazyFrame]:
-    """The cases as a lazy table, with numbers of its rows where nothing tells cases apart."""
-    table, case = cases.table.lazy(), cases.case
-    if case is None and cases.model is None and "case" not in cases.absent:
-        table, case = with_row_cases(table)
-    return replace(cases, table=table, case=case)
+    by = column_names(given.get("by"), "by")
+    return as_cases(rows, given | {"truth": "truth", "score": "score", "by": [*by, "class"]})
 
 
 def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) -> pl.Series:
-    """The label of each score column; raise where a name is no label and a label has no name."""
+    """The label of each score column; raise where names and labels do not match."""
     known = labels.drop_nulls().drop_nans() if labels.dtype.is_float() else labels.drop_nulls()
     as_named = _of_type(list(columns), labels.dtype)
     if _fit(as_named, known):
         return as_named
-    found = {
+    matches = {
         tuple(one): one
         for names in (_without_shared_ends(list(columns)) if may_strip else ())
         if _fit(one := _of_type(names, labels.dtype), known)
     }
-    if len(found) == 1:
-        return next(iter(found.values()))
+    if len(matches) == 1:
+        return next(iter(matches.values()))
     present = known.sort().to_list()
     raise InvalidArgument(
         f"scores has the classes {quoted([*columns])}, and truth {labels.name!r} the labels "
         f"{quoted(present)}: which column is whose cannot be told.",
-        hint=Hint(
-            "give a mapping from each label to its column, such as {scores}; rows of labels "
-            "without a column are to be left out before.",
-            scores=dict.fromkeys(present[:MAX_LABELS], "…"),
-        ),
+        hint="give a mapping from each label to its column, such as "
+        f"scores={dict.fromkeys(present[:MAX_LABELS], '…')}; rows of labels without a column are "
+        "to be left out before.",
     )
 
 
@@ -179,14 +149,14 @@ def _of_type(names: Sequence[Any], kind: pl.DataType) -> pl.Series:
 
 
 def _fit(classes: pl.Series, labels: pl.Series) -> bool:
-    """Whether all classes are labels, or all labels classes: some may lack scores or cases."""
-    own, there = set(classes), set(labels)
-    is_named = not classes.null_count() and len(own) == len(classes)
-    return is_named and (own <= there or there <= own)
+    """Whether distinct classes are all labels, or include all: some may lack cases or scores."""
+    as_set, present = set(classes), set(labels)
+    are_distinct = not classes.null_count() and len(as_set) == len(classes)
+    return are_distinct and (as_set <= present or present <= as_set)
 
 
 def _without_shared_ends(names: Sequence[str]) -> Iterator[list[str]]:
-    """The names without a beginning, and an end, that all of them share."""
+    """The names without parts of the beginning and of the end that all of them share."""
     begin, end = (
         sum(
             1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*turned, strict=False))

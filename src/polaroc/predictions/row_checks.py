@@ -1,7 +1,6 @@
 """Read score, truth and weight of each row, and code its errors."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -13,10 +12,9 @@ from polaroc.base.private_columns import (
     LEAST_LABEL,
     ROW_ERROR,
     TRUTH,
-    WEIGHT,
 )
 from polaroc.base.text import is_missing_text, joined_notes
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Label
 
 SCORE = "threshold"
@@ -40,49 +38,38 @@ WRONG = {
 ROW_ERRORS = MISSING | WRONG
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
-# Of a lazy curve no more is known than that its totals are null.
+# The causes of null totals: a lazy curve does not tell which it was.
 UNRANKED = (
     "null, NaN or unclear values among the predictions, or a curve that is not whole (several as "
     "one, or rows left out)"
 )
-DROP_ROWS = Hint(
-    "drop such rows with {nulls}, or correct them before; a null is a missing value, as NaN is in "
-    "pandas.",
-    command_line="drop such rows with {nulls}, or correct them before.",
-    nulls="drop",
-)
-CORRECT_ROWS = "drop such rows before, or correct them."
-LABEL_HINT = Hint(
-    "name the positive label(s), {positive}; without it allowed are 0/1 and false/true.",
-    positive=...,
-)
+DROP_ROWS = "drop such rows with nulls='drop', or correct them before."
+LABEL_HINT = "name the positive label(s), positive=...; without it allowed are 0/1 and false/true."
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: LABEL_HINT,
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
     BAD_COUNT: "a count is a whole number ≥ 0; other numbers are weights: name them as weight.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
-CAST = Hint(
-    "cast it first, for example pl.col(...).cast(pl.Float64), in pandas pd.to_numeric(frame[...]).",
-    command_line="cast it first, for example when the file is written.",
-)
-# What the labels of a truth are without `positive`, as text in small letters.
+CAST = "make numbers of them first, for example with pl.col(...).cast(pl.Float64)."
+# Labels that need no `positive`, as text in small letters.
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
-# Labels that a message names.
+# The number of labels that a message names.
 SHOWN_LABELS = 5
-# Totals of weights up to this do not overflow.
+# Sums of weights up to this do not overflow.
 MAX_WEIGHT = 1e290
 # Sums of counts up to this are exact.
 MAX_COUNT = 2**53
-# Of each role by which rows count: the codes of what is missing and wrong, and the greatest value.
+# By role: the codes of a missing and of a wrong value, and the greatest value that is allowed.
 WEIGHTS = {
     "weight": (NULL_WEIGHT, BAD_WEIGHT, MAX_WEIGHT),
     "count": (NULL_COUNT, BAD_COUNT, MAX_COUNT),
 }
 # Polars compares with integers of up to 128 bits.
 MAX_INTEGER = 2**127
-# Each is compared with every truth.
-MOST_LABELS = 1_000
+# Each label is compared with every truth, so that more would be slow.
+MAX_LABELS = 1_000
+# Types of integers that Float64 holds without loss.
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
@@ -93,17 +80,6 @@ def check_clusters(missing: int) -> None:
             f"{missing} cases have no cluster.",
             hint="drop them, or give each a cluster of its own.",
         )
-
-
-@contextmanager
-def without_nulls(hint: str = CORRECT_ROWS) -> Iterator[None]:
-    """Missing values are refused in the block with a hint of a function that cannot drop them."""
-    try:
-        yield
-    except InvalidPredictions as error:
-        raise InvalidPredictions(
-            error.found, hint=hint if error.hint == DROP_ROWS else error.hint
-        ) from None
 
 
 def error_count_column(kind: int) -> str:
@@ -118,7 +94,7 @@ def error_counts(kinds: Sequence[int]) -> list[pl.Expr]:
 
 def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
     """How many rows of a key have each error, null where none has."""
-    # Null where no error is possible.
+    # With a null, since there may be no kinds.
     notes = [pl.lit(None, pl.String)]
     for kind in kinds:
         count = pl.col(error_count_column(kind))
@@ -143,24 +119,22 @@ def column_in_words(argument: str, column: str | Sequence[str]) -> str:
 
 
 def score_column(
-    dtype: pl.DataType, name: str | Sequence[str], column: str = SCORE
+    raw: pl.Expr, dtype: pl.DataType, name: str | Sequence[str]
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The score as Float64, and its errors."""
-    raw = pl.col(column)
     _refuse_other_than_numbers("score", dtype, name)
     value = raw.cast(pl.Float64)
     errors = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
     if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
         kept = value.cast(dtype, strict=False).eq_missing(raw)
         errors.append((INEXACT, ~kept))
-    return value.alias(column), errors
+    return value, errors
 
 
 def truth_column(
-    dtype: pl.DataType, name: str, positive: Label | Sequence[Label] | None
+    raw: pl.Expr, dtype: pl.DataType, name: str, positive: Label | Sequence[Label] | None
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The truth as Boolean, and its errors."""
-    raw = pl.col(TRUTH)
     textual = dtype in (pl.String, pl.Categorical, pl.Enum)
     if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
         raise InvalidPredictions(
@@ -179,41 +153,38 @@ def truth_column(
         missing |= is_missing_text(raw) & ~named
     errors = [(NULL_TRUTH, missing)]
     if positive is not None:
-        return pl.when(~missing).then(named).alias(TRUTH), errors
+        return pl.when(~missing).then(named), errors
     if dtype in (pl.Boolean, pl.Null):
-        return raw.cast(pl.Boolean).alias(TRUTH), errors
+        return raw.cast(pl.Boolean), errors
     if textual:
         word = raw.str.to_lowercase()
         yes, no = word.is_in(POSITIVE_WORDS), word.is_in(NEGATIVE_WORDS)
     else:
         yes, no = raw == 1, raw == 0
-    return yes.alias(TRUTH), [*errors, (UNKNOWN_LABEL, ~(yes | no))]
+    return yes, [*errors, (UNKNOWN_LABEL, ~(yes | no))]
 
 
 def read_labels(
     labels: pl.Series, name: str, positive: Label | Sequence[Label] | None = None
 ) -> pl.DataFrame:
-    """The labels, sorted, and in `TRUTH` whether each is positive, null if it means missing.
+    """The distinct `labels` of a truth column, sorted; `TRUTH` says whether each is positive.
 
-    `labels` are the distinct ones of the truth column of this `name`.
+    It is null for a label that stands for a missing value.
     """
-    is_positive, ((_, missing), *_) = truth_column(labels.dtype, name, positive)
+    is_positive, ((_, missing), *_) = truth_column(pl.col(TRUTH), labels.dtype, name, positive)
     truth = pl.when(~missing).then(is_positive).alias(TRUTH)
     return labels.to_frame(TRUTH).select(pl.col(TRUTH).alias(LABEL), truth).sort(LABEL)
 
 
 def check_labels(labels: pl.Series, name: str, positive: Label | Sequence[Label]) -> None:
-    """Raise where none of several labels is positive, and warn where one may be misspelt.
-
-    `labels` are the distinct ones of the truth column of this `name`.
-    """
+    """Raise where none of the distinct labels is positive, and warn where one may be misspelt."""
     known, column = read_labels(labels, name, positive).drop_nulls(), column_in_words("truth", name)
     has_labels = f"{column} has the labels {first_labels(known[LABEL])}"
     negative = known.filter(~pl.col(TRUTH))[LABEL]
     if len(negative) == known.height > 1:
         raise InvalidPredictions(
             f"no row has the positive label {positive!r}; {has_labels}.",
-            hint=Hint("check the spelling of {positive}", positive=...),
+            hint="check the spelling of positive=...",
         )
     absent = [
         label for label in listed(positive) if not read_labels(labels, name, label)[TRUTH].any()
@@ -237,9 +208,9 @@ def labels_of(
 ) -> list[Label]:
     """The positive labels as a list; raise if they do not fit the type of the truth."""
     labels = listed(positive)
-    if len(labels) > MOST_LABELS:
+    if len(labels) > MAX_LABELS:
         raise InvalidArgument(
-            f"positive has {len(labels):,} labels, allowed are up to {MOST_LABELS:,}.",
+            f"positive has {len(labels):,} labels, allowed are up to {MAX_LABELS:,}.",
             hint="make a Boolean column first, for example pl.col(...) > ...",
         )
     kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
@@ -271,23 +242,23 @@ def listed(positive: Any) -> list[Label]:
 
 
 def weight_column(
-    dtype: pl.DataType, name: str, role: str
+    raw: pl.Expr, dtype: pl.DataType, name: str, role: str
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The weight or count, by its role, as Float64, and its errors."""
     _refuse_other_than_numbers(role, dtype, name)
-    value = pl.col(WEIGHT).cast(pl.Float64)
+    value = raw.cast(pl.Float64)
     missing, wrong, most = WEIGHTS[role]
     valid = value.is_between(0, most)
     if role == "count":
         valid &= value == value.floor()
-    return value.alias(WEIGHT), [(missing, value.is_null()), (wrong, ~valid)]
+    return value, [(missing, value.is_null()), (wrong, ~valid)]
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:
-    """The two aggregates that `label_note` needs: the least and greatest code of a counted row.
+    """The two aggregates that `label_note` needs: the least and the greatest code of the rows.
 
-    The codes: 1 and 2 are scores of zero, of a positive and of a negative; 3 and 4 are scores
-    of one, of a positive and of a negative; 0 is any other score.
+    The codes are 1 and 2 for a score of zero, of a positive and of a negative; 3 and 4 for a score
+    of one, likewise; 0 for any other score. Only rows where `counts` holds are taken.
     """
     score, truth = pl.col(SCORE), pl.col(TRUTH).cast(pl.Int8)
     label = pl.when(score == 0).then(2 - truth).when(score == 1).then(4 - truth).otherwise(0)

@@ -1,27 +1,24 @@
 """Tables of predictions of any size, drawn from a pilot or from an AUC."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from dataclasses import replace
 from math import sqrt
 from string import ascii_uppercase
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_share, check_whole, is_number, one_or_several, refuse_unused
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.statistics import normal_scores
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import require_roles
-from polaroc.predictions.resolved import cases
-from polaroc.predictions.roles import BESIDE, NEEDED, Columns
+from polaroc.errors import InvalidArgument, InvalidPredictions, example, quoted
+from polaroc.predictions.cases import Cases, as_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
-from polaroc.predictions.takes_cases import refuse_roles
-from polaroc.predictions.wide import with_row_cases
-from polaroc.typing import Array, Paths, Table
+from polaroc.typing import Array, Table
 
 # The most cases of all tables together.
 MOST = 100_000_000
@@ -34,7 +31,7 @@ RATINGS, PER_RATING = 20, 3
 
 
 def simulate(
-    pilot: Table | Paths | Cases[Any] | None = None,
+    pilot: Table | Cases[Any] | None = None,
     *,
     positives: int = 100,
     negatives: int = 900,
@@ -56,8 +53,9 @@ def simulate(
     Parameters
     ----------
     pilot
-        Predictions of one or more models on one test set, with at least 5 cases (or clusters) of
-        each class: the result of `cases`, or any table that it takes. Without it, give `auc`.
+        Predictions of one or more models on one test set, one row per case, with at least 5 cases
+        (or clusters) of each class: any table that `cases` takes, or its result. Without it, give
+        `auc`.
     positives, negatives
         Number of cases of each class per table; about so many if a pilot has clusters.
     tables
@@ -79,8 +77,7 @@ def simulate(
     seed
         Seed of the random numbers. A table does not depend on the number of `tables`.
     **columns
-        Roles of the pilot's columns, as in `cases`: truth, score, positive, nulls, model, fold
-        (of one value), case and cluster.
+        What the columns of the pilot mean, as in `cases`.
 
     Returns
     -------
@@ -95,6 +92,8 @@ def simulate(
         For neither a pilot nor `auc`, or arguments of one beside the other; a pilot with several
         folds, few cases of a class, models that scored different cases, or infinite scores;
         numbers of cases that whole clusters of the pilot cannot have.
+    NotSupported
+        For `by`, a `weight` or a `count` of the pilot.
 
     Notes
     -----
@@ -112,7 +111,7 @@ def simulate(
     --------
     >>> import polaroc as pr
     >>> tables = pr.simulate(auc=[0.8, 0.9], positives=50, negatives=450, tables=100)
-    >>> found = pr.evaluate(tables, truth="truth", score="score", by="table", measures="auc")
+    >>> found = pr.evaluate(tables, truth="truth", score="score", by="table", measure="auc")
     >>> found.group_by("model").agg(pl.col("estimate").mean().round(1)).sort("model").rows()
     [('A', 0.8), ('B', 0.9)]
     """
@@ -131,7 +130,9 @@ def simulate(
             correlation=correlation, clusters=clusters, rows_per_cluster=rows_per_cluster,
             cluster_correlation=cluster_correlation,
         )  # fmt: skip
-        return _from_pilot(cases(pilot, **columns).collect(), positives, negatives, generators)
+        refuses = ("by", "weight", "count")
+        known = as_cases(pilot, columns, function="simulate", refuses=refuses).collect()
+        return _from_pilot(known, positives, negatives, generators)
     refuse_unused("for a pilot", "there is none", **columns)
     areas = _areas(auc, models)
     between = _correlation("correlation", correlation, 0.5)
@@ -161,7 +162,7 @@ def _areas(auc: float | Sequence[float] | None, models: int | None) -> list[floa
     if auc is None:
         raise InvalidArgument(
             "neither a pilot nor auc is given.",
-            hint=Hint("give a table of predictions, or the AUC to expect, {auc}.", auc=0.8),
+            hint="give a table of predictions, or the AUC to expect, auc=0.8.",
         )
     areas = one_or_several(auc)
     for area in areas:
@@ -181,7 +182,7 @@ def _correlation(name: str, value: object, default: float) -> float:
     if isinstance(value, bool) or not is_number(value) or not 0 <= value <= 1:
         raise InvalidArgument(
             f"{name} is {quoted([value])}, allowed is 0 ≤ {name} ≤ 1.",
-            hint=Hint.example(name, default),
+            hint=example(name, default),
         )
     return float(value)
 
@@ -194,7 +195,7 @@ def _root(covariance: Array) -> Array:
 
 
 def _noise(
-    truth: Array, cluster: "Array | None", roots: Sequence[Array], alike: float, generator: Any
+    truth: Array, cluster: Array | None, roots: Sequence[Array], alike: float, generator: Any
 ) -> Array:
     """Normal variables by case and model, by the roots of covariance of positives and negatives."""
     noise: Array = generator.standard_normal((truth.size, len(roots[0])))
@@ -233,20 +234,12 @@ def _from_pilot(
 
 def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
     """Models, labels, scores (a column per model) and number of the cluster, or case."""
-    require_roles(pilot.said, NEEDED, pilot.table.columns)
-    refuse_roles(
-        pilot, "simulate", ["truth", "score", "positive", "nulls", "model", "fold", *BESIDE]
-    )
-    if pilot.scores and pilot.case is None:
-        table, row = with_row_cases(pilot.table)
-        pilot = replace(pilot, table=table, case=row)
-    by = () if pilot.case is None else (pilot.case,)
-    predictions = read(replace(pilot, by=by), clustered=True)
-    rows, case = predictions.valid_rows.collect(), [*by]
+    case = [] if pilot.case is None else [pilot.case]
+    predictions = read(pilot, also=case, clustered=True)
+    rows = predictions.valid_rows.collect()
     check_clusters(rows[CLUSTER].null_count())
     keys = [key for key in predictions.keys if key not in case]
-    model = keys[:1] if pilot.scores or pilot.model is not None else []
-    folds = keys[len(model) :]
+    model, folds = [key for key in keys if key == "model"], [*pilot.fold]
     if folds and rows.select(folds).n_unique() > 1:
         raise InvalidArgument(
             f"the pilot has several folds, {quoted(folds)}, allowed is one test set.",
@@ -263,7 +256,7 @@ def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
     if is_twice or not all(map(same[0].equals, same)) or len(parts) > 1 > len(case):
         raise InvalidPredictions(
             "the models of the pilot did not score the same cases, each once and with one truth.",
-            hint=Hint("name the column of the cases, {case}; keep those of all models.", case="id"),
+            hint="name the column of the cases, case='id'; keep those of all models.",
         )
     truth = parts[0][TRUTH].to_numpy()
     unit = np.arange(truth.size)
@@ -275,7 +268,7 @@ def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
         raise InvalidPredictions(
             f"the pilot has {counts[0]} {units} with positives and {counts[1]} with negatives, "
             f"needed are {FEWEST} of each, and finite scores.",
-            hint=Hint("leave it out, and give {auc}.", auc=0.8),
+            hint="leave it out, and give auc=0.8.",
         )
     models = pl.concat([part[model[0]].head(1) for part in parts]) if model else pl.Series(["A"])
     scores = np.column_stack([part[SCORE].to_numpy() for part in parts])
@@ -316,7 +309,7 @@ def _strata(truth: Array, unit: Array, positives: int, negatives: int) -> list[t
         raise InvalidArgument(
             f"negatives is {negatives:,}, and whole clusters of the pilot with {positives:,} "
             f"positives have about {found:,.0f}.",
-            hint=Hint("give {negatives}.", negatives=round(found)),
+            hint=f"give negatives={round(found)}.",
         )
     return strata
 
@@ -336,7 +329,7 @@ def _scaled(normal: Array, scores: Array) -> Array:
     return found
 
 
-def _tidy(drawn: Sequence[tuple[Array, Array, "Array | None"]], models: pl.Series) -> pl.DataFrame:
+def _tidy(drawn: Sequence[tuple[Array, Array, Array | None]], models: pl.Series) -> pl.DataFrame:
     """Tables below each other, from the labels, scores and clusters of their cases."""
     wide = pl.concat([
         pl.DataFrame({

@@ -1,16 +1,18 @@
 """Distributions of the prior in use, as weighted nodes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import asinh, ceil, exp, fsum, log, log1p, pi, sqrt
 from typing import Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import is_number, pair_of, shortened
-from polaroc.base.lazy import np
 from polaroc.base.statistics import NORMAL, legendre, normal, quadrature
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
 from polaroc.priors.grids import check_range, prior, range_of, skew
 from polaroc.priors.in_use import level_of, the_estimate
@@ -108,14 +110,14 @@ class Belief:
 Over: TypeAlias = tuple[float, float] | Belief
 
 
-def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -> Belief:
+def uniform(lo: float, hi: float, scale: Literal["prior", "skew"] = "prior") -> Belief:
     """Every prior from `lo` to `hi` is equally likely.
 
     Parameters
     ----------
     lo, hi
         The range of the prior, 0 < lo < hi < 1.
-    measure
+    scale
         Whether it is the ``"prior"`` that is spread evenly, or the ``"skew"``
         (the range P-ROC Eq. 5 is written in).
 
@@ -138,18 +140,18 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     0.125
     """
     check_range(lo, hi)
-    check_choice("measure", measure, ("prior", "skew"))
-    left, right = _ends(lo, hi, measure)
+    check_choice("scale", scale, ("prior", "skew"))
+    left, right = _ends(lo, hi, scale)
     half = (right - left) / 2
     # The error falls as ρ^(−2n), ρ the Bernstein ellipse up to ±3πi/4: short of
     # the singularities at ±iπ, so that there no precision is above √2.
     n = ceil(log(100 / TOLERANCE) / (2 * asinh(0.75 * pi / half)))
     nodes, weights = legendre(n)
     logs = [left + half * (1 + node) for node in nodes]
-    densities = [_slope(u) if measure == "prior" else exp(u) for u in logs]
-    name = f"uniform({lo:g}, {hi:g}{', measure=skew' if measure == 'skew' else ''})"
+    densities = [_slope(u) if scale == "prior" else exp(u) for u in logs]
+    name = f"uniform({lo:g}, {hi:g}{', scale=skew' if scale == 'skew' else ''})"
     masses = [w * d for w, d in zip(weights, densities, strict=True)]
-    return _belief(name, [exp(u) for u in logs], masses, Flat(lo, hi, measure))
+    return _belief(name, [exp(u) for u in logs], masses, Flat(lo, hi, scale))
 
 
 def beta(a: float, b: float) -> Belief:
@@ -251,30 +253,26 @@ def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
     )  # fmt: skip
 
 
-def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") -> Belief:
+def resolve_belief(over: object, scale: Literal["prior", "skew"] = "prior") -> Belief:
     """The belief of `over`, which is one already or a pair (lo, hi) of priors."""
     if isinstance(over, Belief):
-        check_choice("measure", measure, ("prior", "skew"))
-        if measure == "skew":
+        check_choice("scale", scale, ("prior", "skew"))
+        if scale == "skew":
             raise InvalidArgument(
-                f"measure='skew' with {over!r}: a belief already says how likely each prior is.",
-                hint="give over=(lo, hi), or uniform(lo, hi, measure='skew').",
+                f"scale='skew' with {over!r}: a belief already says how likely each prior is.",
+                hint="give over=(lo, hi), or uniform(lo, hi, scale='skew').",
             )
         return over
     pair = pair_of(over)
     if pair is not None:
-        return uniform(*pair, measure)
+        return uniform(*pair, scale)
     raise InvalidArgument(
         f"over is {shortened(over)}, allowed are a pair (lo, hi) of priors or a belief.",
-        hint=Hint(
-            "for example {over} or over=polaroc.beta(2, 18).",
-            command_line="for example {over}.",
-            over=(0.05, 0.20),
-        ),
+        hint="for example over=(0.05, 0.20) or over=polaroc.beta(2, 18).",
     )
 
 
-def over_label(over: object, measure: Literal["prior", "skew"] = "prior") -> str:
+def over_label(over: object, scale: Literal["prior", "skew"] = "prior") -> str:
     """How a measure table says what a measure was taken over: all digits of a range.
 
     Examples
@@ -282,8 +280,8 @@ def over_label(over: object, measure: Literal["prior", "skew"] = "prior") -> str
     >>> over_label((0.05, 0.2)), over_label(beta(2, 18))
     ('0.05 to 0.2', 'beta(2, 18)')
     """
-    belief = resolve_belief(over, measure)
-    if isinstance(over, Belief) or measure == "skew":
+    belief = resolve_belief(over, scale)
+    if isinstance(over, Belief) or scale == "skew":
         return belief.name
     lo, hi = range_of(over)
     return f"{float(lo)!r} to {float(hi)!r}"
@@ -318,10 +316,10 @@ def same_over(label: str, over: tuple[float, float] | Belief) -> bool:
     return resolve_belief(known) == resolve_belief(over)
 
 
-def _ends(lo: float, hi: float, measure: str) -> tuple[float, float]:
+def _ends(lo: float, hi: float, scale: str) -> tuple[float, float]:
     """ln λ at the ends of a range, without negligible tails."""
     highest, lowest = skew(lo), skew(hi)
-    if measure == "skew":
+    if scale == "skew":
         return log(max(lowest, NEGLIGIBLE * (highest - lowest))), log(highest)
     share = NEGLIGIBLE * (hi - lo)
     return log(max(lowest, share)), log(min(highest, 1 / share))

@@ -30,7 +30,8 @@ from itertools import pairwise
 from math import asinh, ceil, cos, exp, log, pi, sin, tan
 from typing import NamedTuple
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 

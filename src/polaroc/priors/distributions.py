@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import log, log1p
 from typing import Literal, TypeAlias
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array
 
 # Share of a distribution that is left out at either end.
@@ -53,11 +54,11 @@ class Flat:
 
     lo: float
     hi: float
-    measure: Literal["prior", "skew"] = "prior"
+    scale: Literal["prior", "skew"] = "prior"
 
     def quantile(self, share: Array) -> Array:
         """The value below which a share lies."""
-        if self.measure == "prior":
+        if self.scale == "prior":
             return self.lo + (self.hi - self.lo) * share
         high, low = 1 / self.lo - 1, 1 / self.hi - 1
         return 1 / (1 + high - (high - low) * share)
@@ -65,20 +66,20 @@ class Flat:
     def below(self, value: Array) -> Array:
         """The probability of at most a value."""
         inside = np.clip(value, self.lo, self.hi)
-        if self.measure == "prior":
+        if self.scale == "prior":
             return (inside - self.lo) / (self.hi - self.lo)
         return (1 / self.lo - 1 / inside) / (1 / self.lo - 1 / self.hi)
 
     def mean_below(self, value: Array) -> Array:
         """The mean over values up to one, those above counted as zero."""
         inside = np.clip(value, self.lo, self.hi)
-        if self.measure == "prior":
+        if self.scale == "prior":
             return (inside - self.lo) * (inside + self.lo) / 2 / (self.hi - self.lo)
         return np.log(inside / self.lo) / (1 / self.lo - 1 / self.hi)
 
     def density(self, value: Array) -> Array:
         """The density at a value."""
-        if self.measure == "prior":
+        if self.scale == "prior":
             return 0 * value + 1 / (self.hi - self.lo)
         return value**-2 / (1 / self.lo - 1 / self.hi)
 

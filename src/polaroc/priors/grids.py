@@ -1,5 +1,7 @@
 """Class priors: prior ↔ skew, probabilities moved from one to another, and grids of priors."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import isfinite
 from typing import Literal
@@ -14,7 +16,7 @@ from polaroc.base.checks import (
     pair_of,
     shortened,
 )
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice, example
 from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Prior, Priors, Quantity
 
@@ -185,7 +187,7 @@ def some_priors(priors: Priors) -> list[float | None]:
     """Like `resolve_priors`; raise where there is none."""
     resolved = resolve_priors(priors)
     if not resolved:
-        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
+        raise InvalidArgument("priors has no prior.", hint=example("priors", [0.5, 0.1]))
     return resolved
 
 
@@ -237,12 +239,7 @@ def check_range(lo: float, hi: float) -> None:
     if lo >= hi:
         raise InvalidArgument(
             f"the range of priors is ({lo}, {hi}), allowed is lo < hi.",
-            hint=Hint(
-                "for a single prior evaluate at it: {priors}.",
-                command_line="for a single prior leave the range out, and give {prior}.",
-                priors=[lo],
-                prior=lo,
-            )
+            hint=f"for a single prior leave the range out, and evaluate at it: priors=[{lo}]."
             if lo == hi
             else "give the lower end first.",
         )
@@ -254,7 +251,7 @@ def range_of(over: object) -> tuple[float, float]:
     if pair is None:
         raise InvalidArgument(
             f"over is {shortened(over)}, allowed is a pair (lo, hi) of priors.",
-            hint=Hint.example("over", (0.05, 0.2)),
+            hint=example("over", (0.05, 0.2)),
         )
     check_range(*pair)
     return pair
@@ -266,5 +263,5 @@ def _check_quantity(name: str, value: object) -> None:
     if is_frame or not hasattr(value, "__truediv__"):
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are numbers, arrays and expressions.",
-            hint=Hint.example(name, 0.1),
+            hint=example(name, 0.1),
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import (
@@ -15,10 +16,9 @@ from polaroc.base.columns import (
     with_key_types,
 )
 from polaroc.base.joins import attach
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.priors.distributions import Atoms, Distribution
 from polaroc.typing import Array
 
@@ -111,7 +111,7 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
         lack = NOT_ESTIMATED if prior is None else NO_INTERVAL
         raise InvalidTable(
             f"{lack}{'' if note is None else ': ' + note}.",
-            hint=Hint("give a range that is thought possible: {over}.", over=(0.05, 0.2)),
+            hint="give a range that is thought possible: over=(0.05, 0.20).",
         )
     return prior, lower, upper
 
@@ -136,7 +136,7 @@ def check_level(estimates: pl.DataFrame | pl.LazyFrame, level: float) -> None:
     if own is not None and own != level:
         raise InvalidArgument(
             f"level is {level:g}, and the interval of the estimated prior is one at {own:g}.",
-            hint=Hint("estimate it again with {level}, or take its own level here.", level=level),
+            hint=f"estimate it again with level={level}, or take its own level here.",
         )
 
 

@@ -1,7 +1,8 @@
 """From ROC space to precision-recall space and back."""
 
+from __future__ import annotations
+
 from polaroc import rates
-from polaroc.base.docstrings import described_as
 from polaroc.priors.grids import skew
 from polaroc.typing import Quantity
 
@@ -39,7 +40,6 @@ def pr_from_roc(tpr: Quantity, fpr: Quantity, prior: Quantity) -> tuple[Quantity
     return tpr, rates.precision(tpr, fpr, skew(prior))
 
 
-@described_as(pr_from_roc)
 def roc_from_pr(
     recall: Quantity, precision: Quantity, prior: Quantity
 ) -> tuple[Quantity, Quantity]:
@@ -51,12 +51,19 @@ def roc_from_pr(
         From 0 to 1: floats, numpy arrays or Polars expressions. Where recall
         is 0, precision does not tell the false positive rate: it comes out as 0,
         or NaN where precision is 0 too.
+    prior
+        Probability of a positive, in (0, 1).
 
     Returns
     -------
     fpr, tpr
         Of the same kind. Above 1 where no classifier has such a precision at
         such a recall.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior that is a float outside (0, 1).
 
     Notes
     -----

@@ -1,17 +1,19 @@
 """Calibration of scores as probabilities: a curve, and intercepts, slope and a test per key."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
-from polaroc.base.columns import check_keys, with_level
+from polaroc.base.columns import refuse_clash, with_level
 from polaroc.base.joins import attach
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT, private
 from polaroc.base.rounding import p_in_words, with_limits
 from polaroc.base.statistics import equal_units
@@ -19,17 +21,16 @@ from polaroc.base.text_tables import Summarised, table
 from polaroc.curves.curve import curves_of
 from polaroc.curves.keys import totals
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, as_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note, read
-from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import OBSERVED, reweighted, skew, some_priors
 from polaroc.probability.calibration_curve import MIN_DRAWS, calibration_curve
 from polaroc.probability.regression import calibration_fit
 from polaroc.probability.score_test import recalibration
-from polaroc.typing import Array, Prior, Priors
+from polaroc.typing import Array, Prior, Priors, Table
 from polaroc.uncertainty.cells import numbered
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, quantile
 
@@ -90,7 +91,7 @@ class Calibration(Summarised):
         return self._curve().collect()
 
     @property
-    def shown(self) -> "list[RenderableType]":
+    def shown(self) -> list[RenderableType]:
         """The estimates of each key with their limits, and the notes."""
         keys = self.table.columns[: self.table.columns.index("prior")]
         names = dict(zip(ESTIMATES, ("observed/expected", "in the large", "slope"), strict=False))
@@ -110,24 +111,22 @@ class Calibration(Summarised):
         return [shown, *(f"Note: {note}." for note in notes)]
 
 
-@takes_cases(
-    [*COUNTED_BY, "cluster", "score_prior"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
-)
 def calibration(
-    cases: Cases[Any],
+    table: Table | Cases[Any],
     priors: Priors = "observed",
     *,
     level: float = 0.95,
     draws: int = 200,
     seed: int = 0,
+    score_prior: Prior = "observed",
     **columns: Unpack[Columns],
 ) -> Calibration:
     """Whether scores are right as probabilities: a calibration curve, and estimates and a test.
 
     Parameters
     ----------
-    **columns
+    table
+        Predictions, one row per case: any table that `cases` takes, or its result.
     priors
         Priors of the curve, in (0, 1), or ``"observed"`` for each key's own; one, several, or a
         prior grid. Scores are re-weighted to each.
@@ -138,6 +137,11 @@ def calibration(
         Number of samples that the band is made of, at least 100.
     seed
         Seed of their random numbers.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -186,14 +190,14 @@ def calibration(
     (0.1, 0.0, 0.0, 0.34)
     """
     check_share("level", level)
-    check_score_prior(cases.score_prior)
+    check_score_prior(score_prior)
     check_whole("draws", draws, MIN_DRAWS, MAX_NUMBER)
     check_whole("seed", seed, 0)
     resolved = some_priors(priors)
-    cases = cases.collect()
+    cases = as_cases(table, columns).collect()
     predictions = read(cases, clustered=cases.cluster is not None)
-    check_keys(predictions.keys, also=[*RESULT, "level"])
-    estimates = _table(predictions.cases.collect(), predictions.keys, cases.score_prior, level)
+    refuse_clash(predictions.keys, [*RESULT, "level"])
+    estimates = _table(predictions.cases.collect(), predictions.keys, score_prior, level)
     counts = totals(predictions).select(*predictions.keys, "positives", "negatives", "note")
     one_class = one_class_note(pl.col("positives"), pl.col("negatives"))
     joined = attach(counts, estimates.lazy(), predictions.keys, required=False).select(
@@ -207,7 +211,7 @@ def calibration(
         joined = joined.sort(predictions.keys, nulls_last=True)
     noted = with_note(joined, dependence(cases), pl.col("p_value").is_not_null())
     curve = partial(
-        calibration_curve, curves_of(cases).collect(), resolved, score_prior=cases.score_prior,
+        calibration_curve, curves_of(cases).collect(), resolved, score_prior=score_prior,
         level=level, draws=draws, seed=seed,
     )  # fmt: skip
     return Calibration(with_level(noted, level).collect(), curve)
@@ -288,7 +292,7 @@ def _row(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]
 
 
 def _log_ratio(
-    score: "Array", truth: "Array", weight: "Array", clusters: "Array"
+    score: Array, truth: Array, weight: Array, clusters: Array
 ) -> tuple[float, float] | None:
     """The logarithm of observed over expected positives, and its cluster-robust standard error."""
     observed, expected = weight @ truth, weight @ score

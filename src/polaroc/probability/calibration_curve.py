@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import curve_keys, with_level
-from polaroc.base.lazy import np
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull_vertices
 from polaroc.measures.scoring import NOT_PROBABILITIES

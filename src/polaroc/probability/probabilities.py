@@ -1,56 +1,53 @@
 """Probabilities from scores of any kind, at any prior, through the hull of a tuning curve."""
 
-from collections.abc import Sequence
-from typing import Any, Unpack, cast
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
-    check_keys,
     check_shared_keys,
+    column_names,
     curve_keys,
     with_key_types,
     within,
 )
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
+from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import BESIDE, Columns
-from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED, score_column
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.predictions.columns import Columns
+from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import is_among, some_priors
 from polaroc.typing import Priors, Table
 
 SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
 NO_CURVE = "there is no curve for this key"
 ADDED = ("prior", "probability", "note")
-OF_ROW, ROW_NOTE = private("score_of_row"), private("row_note")
+OF_ROW, ROW_NOTE, GIVEN = (private(name) for name in ("score_of_row", "row_note", "given"))
 # The least score of a block, its likelihood ratio, and the skew of the tuning table.
 LEAST, RATIO, OWN_SKEW = (private(name) for name in ("least", "ratio", "own_skew"))
 # Cases of a class that a block without any is taken to hold, as Jeffreys' prior has them.
 ABSENT = 0.5
 
 
-@frame_of_cases(
-    ["score", "model", "fold", "by"],
-    no_bearing=["truth", "positive", "nulls", "count", "weight", *BESIDE],
-    needed=["score"],
-    whole=True,
-)
+@frame_of_cases
 def probabilities(
-    cases: Cases[Any],
+    table: Table | Cases[Any],
     curve: Table,
     *,
     priors: Priors,
     same_table: bool = False,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame | pl.DataFrame:
+) -> pl.DataFrame | pl.LazyFrame:
     """The probability of each case at each prior, from scores of any kind.
 
     The hull of a ROC curve is isotonic regression: each of its segments is a range of
@@ -60,19 +57,20 @@ def probabilities(
 
     Parameters
     ----------
-    cases
-        Cases that the curve was not made of, with or without labels: the result of `cases`, or
-        any table that it takes. Their scores, one column of them, are of the models of the
-        curve. Scores between two segments belong to the lower one; those beyond the ends of the
-        curve to the segment at that end.
+    table
+        Cases that the curve was not made of, with or without labels: any table that `cases` takes,
+        or its result. Their scores, one column of them, are of the models of the curve. Scores
+        between two segments belong to the lower one; those beyond the ends of the curve to the
+        segment at that end.
     curve
         The result of `curve` on a tuning table. Its keys must be among those of the cases.
-    **columns
     priors
         Priors in (0, 1), or ``"observed"`` for that of the tuning table; one, several,
         or a prior grid.
     same_table
         Whether the very table that the curve was made of is meant.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -111,59 +109,56 @@ def probabilities(
     >>> found.select("case", "prior", pl.col("probability").round(3)).rows()
     [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
     """
-    check_flag("same_table", same_table)
-    if cases.scores:
-        raise InvalidArgument(
-            f"score names the columns {quoted(cases.scores)}, allowed is one.",
-            hint="bring the scores into one column beside the model of each: frame.unpivot(...).",
-        )
     tuned = whole_curves(curve)
     shared = curve_keys(tuned)
-    predictions = cases.table
-    rows, keys = _rows(predictions.lazy(), cases)
-    check_shared_keys(shared, keys, "the curve")
+    cases, names = _rows(table, columns)
+    check_shared_keys(shared, cases.keys, "the curve")
+    # The rows are read once, also where the source is not the same twice.
+    rows = cases.rows.lazy().with_row_index(ROW).cache()
     named = ("the predictions", "the curve")
     tuned = with_key_types(tuned, rows.collect_schema(), shared, named)
-    names = predictions.collect_schema().names()
     calibrated = _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
     no_flag = pl.LazyFrame({SAME: [False]})
     same = no_flag if same_table else _is_tuning_table(rows, tuned, shared)
-    if not isinstance(predictions, pl.DataFrame):
+    if isinstance(cases.rows, pl.LazyFrame):
         return _shown(calibrated, names, same)
-    result, invalid, flag = pl.collect_all([calibrated, rows.select(ROW_NOTE).drop_nulls(), same])
+    invalid = rows.select(ROW_NOTE).drop_nulls()
+    result, invalid, flag = pl.collect_all([calibrated, invalid, same])
     if invalid.height:
         raise InvalidPredictions(
-            f"{invalid.height} of {len(predictions)} rows cannot be scored: {invalid.item(0, 0)}.",
+            f"{invalid.height} of {cases.rows.height} rows cannot be scored: {invalid.item(0, 0)}.",
             hint="drop such rows first: frame.drop_nulls(...), or correct them.",
         )
     if flag.item():
         raise InvalidTable(
             "the scores are those of the tuning table: probabilities of the cases that the curve "
             "was made of are too good.",
-            hint=Hint("give other cases, or {same_table}.", same_table=True),
+            hint="give other cases, or same_table=True.",
         )
     return _shown(result.lazy(), names, no_flag).collect()
 
 
-def _rows(predictions: pl.LazyFrame, cases: Cases[Any]) -> tuple[pl.LazyFrame, list[str]]:
-    """The rows with `ROW`, their score in `OF_ROW` and why it is missing, and their keys."""
-    names = predictions.collect_schema().names()
+def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]]:
+    """Cases with a score in `OF_ROW`, why it is missing, and the columns as given, named."""
+    if isinstance(table, Cases):
+        table, columns = table.source, {**table.columns, **columns}
+    frame = as_polars(table)
+    names = frame.collect_schema().names()
     refuse_added(names)
-    # Models are told apart by a key, as a curve's are.
-    name, keys = cast(str, cases.score), cases.keys
-    check_keys(keys)
-    raw = predictions.select(pl.col(name).alias(OF_ROW))
-    value, errors = score_column(raw.collect_schema()[OF_ROW], name, OF_ROW)
+    if len(column_names(columns.get("score", "score"), "score")) > 1:
+        raise InvalidArgument(
+            f"score names the columns {quoted(columns['score'])}, allowed is one.",
+            hint="bring the scores into one column beside the model of each: frame.unpivot(...).",
+        )
+    of_rows = {**columns, "truth": None, "positive": None, "weight": None, "count": None}
+    whole = frame.with_columns(pl.struct(pl.all()).alias(GIVEN))
+    cases = as_cases(whole, of_rows, needs=["score"], keep=[GIVEN], validate=False)
     note: pl.Expr = pl.lit(None, pl.String)
-    for code, is_wrong in errors:
-        note = pl.when(is_wrong).then(pl.lit(ROW_ERRORS[code])).otherwise(note)
-    rows = (
-        predictions.with_columns(pl.col(name).alias(OF_ROW))
-        .with_columns(note.alias(ROW_NOTE), value.alias(OF_ROW))
-        .with_columns(pl.when(pl.col(ROW_NOTE).is_null()).then(OF_ROW).alias(OF_ROW))
-    )
-    # The rows are read once, also where the source is not the same twice.
-    return rows.with_row_index(ROW).cache(), keys
+    for code in cases.errors:
+        note = pl.when(pl.col("error") == code).then(pl.lit(ROW_ERRORS[code])).otherwise(note)
+    score = pl.when(pl.col("error").is_null()).then("score")
+    rows = cases.rows.with_columns(note.alias(ROW_NOTE), score.alias(OF_ROW))
+    return replace(cases, rows=rows.select(GIVEN, *cases.keys, ROW_NOTE, OF_ROW)), names
 
 
 def refuse_added(names: Sequence[str]) -> None:
@@ -171,8 +166,7 @@ def refuse_added(names: Sequence[str]) -> None:
     taken = [name for name in ADDED if name in names]
     if taken:
         raise InvalidArgument(
-            f"the predictions have the column {', '.join(map(repr, taken))}, which the result "
-            "adds.",
+            f"the predictions have the column {quoted(taken)}, which the result adds.",
             hint="rename or drop it first.",
         )
 
@@ -230,8 +224,8 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
 def _shown(rows: pl.LazyFrame, names: Sequence[str], same: pl.LazyFrame) -> pl.LazyFrame:
     note = pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note").alias("note")
     flagged = rows.join(same, how="cross").with_columns(note)
-    # Names may be patterns to Polars, such as "*".
-    return flagged.sort(ROW, PLACE).select(pl.selectors.by_name(*names), *ADDED)
+    fields = (pl.col(GIVEN).struct.field(name) for name in names)
+    return flagged.sort(ROW, PLACE).select(*fields, *ADDED)
 
 
 def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

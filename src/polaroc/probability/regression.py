@@ -3,7 +3,8 @@
 import warnings
 from typing import NamedTuple
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array
 
 # Gradient per case at which a fit has converged.

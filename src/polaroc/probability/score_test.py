@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from math import erfc, exp, sqrt
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.base.rounding import p_in_words
 from polaroc.probability.regression import calibration_fit
 from polaroc.typing import Array

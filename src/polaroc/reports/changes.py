@@ -3,8 +3,8 @@
 import polars as pl
 
 from polaroc.base.joins import join_on
-from polaroc.base.names import named, one_name
 from polaroc.base.rounding import percent
+from polaroc.base.text import named, one_name
 from polaroc.reports.findings import Findings
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import alarms_of_1000, percent_range

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from polaroc import rates
-from polaroc.base.names import one_name
 from polaroc.base.rounding import number, percent, significant
-from polaroc.base.text import capitalised
+from polaroc.base.text import capitalised, one_name
 from polaroc.comparison.answer import OF_AREA, first_words, how_sure
 from polaroc.comparison.choice import judged_models
 from polaroc.comparison.fold_thresholds import (
@@ -89,9 +88,9 @@ def counts(findings: Findings) -> str:
 def _clusters(findings: Findings) -> str:
     """How many clusters the rows belong to, by the name of their column."""
     cases, name = findings.cases, findings.question.cluster
-    if cases is None or cases.cluster is None or name is None:
+    if cases is None or name is None:
         return ""
-    return f", in {counted(cases.table[cases.cluster].n_unique(), 'cluster')} ({name})"
+    return f", in {counted(cases.rows['cluster'].n_unique(), 'cluster')} ({name})"
 
 
 def need_in_words(thresholds: Thresholds, *, given: bool) -> str:

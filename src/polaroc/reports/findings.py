@@ -29,7 +29,7 @@ from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.stakes import Stakes, stakes_of
 from polaroc.curves.curve import curve
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import check
@@ -136,13 +136,7 @@ class Findings:
             cautions = [FEW_NEGATIVES, *(line for line in cautions if BIASED not in line)]
         frame = pl.Series("caution", cautions, pl.String).to_frame()
         in_words = frame.select(humanize_note(pl.col("caution")))["caution"]
-        # A hint names arguments or options, as it is asked.
-        return list(
-            dict.fromkeys(
-                line if isinstance(line, Hint) else words
-                for line, words in zip(cautions, in_words, strict=True)
-            )
-        )
+        return list(dict.fromkeys(in_words))
 
 
 def drawn(findings: Findings, most: int) -> Findings:
@@ -186,7 +180,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     """The findings of predictions."""
     cases = question.compared.cases
     measures = evaluate(
-        cases, priors=_priors(question, priors, grid), measures=["auc", "auprec", "iauprec"],
+        cases, priors=_priors(question, priors, grid), measure=["auc", "auprec", "iauprec"],
         over=question.over,
     )  # fmt: skip
     refuse_one_class(measures)
@@ -196,7 +190,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     if not question.folds:
         ends = _ends_of_estimate(question)
         limits = evaluate(
-            cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals=True,
+            cases, measure=["auprec", "iauprec"] if ends else "iauprec", intervals=True,
             level=question.level, priors=ends or 0.5, over=question.over,
         )  # fmt: skip
         each = [*question.keys, "measure", "prior"]
@@ -240,13 +234,12 @@ def _check_single(measures: pl.DataFrame, question: Question) -> None:
         raise InvalidTable(
             f"{quoted(several)} has several values, and neither models nor folds are told apart by "
             "it.",
-            hint=Hint("keep one of its values, or say what it is: {model} or {fold}.",
-                      model=several[0], fold=several[0]),
-        )  # fmt: skip
+            hint="keep one of its values, or rename it to model or fold, whichever it is.",
+        )
     if "iauprec" not in measures["measure"]:
         raise InvalidArgument(
             "the measures of a single model hold no 'iauprec'.",
-            hint=Hint("evaluate with {over}, or give predictions.", over=(0.05, 0.20)),
+            hint="evaluate with over=(0.05, 0.20), or give predictions.",
         )
     if question.over is None or range_rows(measures, "iauprec", question.over) is not None:
         return

@@ -5,54 +5,47 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factors, check_share, is_number, shortened
-from polaroc.base.columns import free_name
-from polaroc.comparison.compared import Compared, valid_rows
-from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.resolved import alike
-from polaroc.predictions.wide import MODEL
+from polaroc.base.checks import check_factors, check_share
+from polaroc.comparison.compared import Compared, without_errors
+from polaroc.errors import InvalidArgument, quoted
+from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
 from polaroc.thresholds.need import Need
-from polaroc.thresholds.tuning_cases import shared_with_tuning
-from polaroc.typing import Paths, Table
+from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
+from polaroc.typing import Table
 
 # Least recalls of the thresholds that are shown where nobody said what is needed.
 TYPICAL_RECALLS = (0.8, 0.9, 0.95)
 
 
+# Rates that a threshold of a report may be limited by.
+LIMITED = ("recall", "precision", "posfrac")
+
+
 @dataclass(frozen=True)
 class Needs:
-    """Goals of the thresholds of a report; arguments of `report` of the same names."""
+    """What the thresholds of a report are for: limits as `constraints` of `report`, or costs."""
 
     recall: float | None = None
     precision: float | None = None
-    capacity: float | None = None
+    posfrac: float | None = None
     cost_fn: float | None = None
     cost_fp: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("recall", "precision"):
+        for name in LIMITED:
             if getattr(self, name) is not None:
                 check_share(name, getattr(self, name))
-        if self.capacity is not None and not (
-            is_number(self.capacity) and 1 <= self.capacity <= 1000
-        ):
-            raise InvalidArgument(
-                f"capacity is {shortened(self.capacity)}, allowed are 1 to 1000: so many of 1,000 "
-                "cases can be looked at.",
-                hint=Hint.example("capacity", 50),
-            )
         costs = {"cost_fn": self.cost_fn, "cost_fp": self.cost_fp}
         check_factors(**{name: cost for name, cost in costs.items() if cost is not None})
-        given = [name for name in ("recall", "precision", "capacity") if getattr(self, name)]
+        given = [name for name in LIMITED if getattr(self, name) is not None]
         given += ["costs"] if self.has_costs else []
         if len(given) > 1:
             raise InvalidArgument(
                 f"{' and '.join(given)} are given, and a threshold can meet one need.",
-                hint="give recall, precision, capacity or costs, and read off the page what the "
-                "threshold does to the others.",
+                hint="give one of them or costs, and read off the page what the threshold does to "
+                "the others.",
             )
 
     @property
@@ -76,8 +69,8 @@ class Needs:
             return [Need("cost", (prior,), 0, *self.costs) for prior in priors]
         if self.precision is not None:
             return [Need("precision", priors, self.precision)]
-        if self.capacity is not None:
-            return [Need("capacity", priors, self.capacity / 1000)]
+        if self.posfrac is not None:
+            return [Need("capacity", priors, self.posfrac)]
         recalls = TYPICAL_RECALLS if self.recall is None else (self.recall,)
         return [Need("recall", priors, recall) for recall in recalls]
 
@@ -98,8 +91,6 @@ class Question:
     tuning: Cases[pl.DataFrame] | None = None
     shared: tuple[str, ...] = ()  # warnings of cases and clusters that tuning and test share
     estimate: pl.DataFrame | None = None  # whose belief `over` is
-    found: str = ""  # which columns were found by their names, in words
-    cluster: str | None = None  # the name of its column
     remarks: tuple[str, ...] = ()  # on rows that were left out, or are not independent
 
     def __post_init__(self) -> None:
@@ -126,6 +117,11 @@ class Question:
         return self.compared.keys
 
     @property
+    def cluster(self) -> str | None:
+        """The column of clusters, as the table names it."""
+        return next(iter(self.compared.cases.names.get("cluster", ())), None)
+
+    @property
     def ends(self) -> tuple[float, float] | None:
         """The range of priors, None where it is a belief or not given."""
         return None if self.over is None or isinstance(self.over, Belief) else self.over
@@ -144,27 +140,26 @@ class Question:
 
 def with_model(cases: Cases[Any]) -> Cases[Any]:
     """The cases, with a column that names the only model where none tells models apart."""
-    if cases.model is not None or cases.scores:
+    if cases.model is not None:
         return cases
-    name = free_name(MODEL, cases.table.lazy().collect_schema())
-    named = cases.table.with_columns(pl.lit(NAMELESS).alias(name))
-    return replace(cases, table=named, model=name)
+    return replace(cases, rows=cases.rows.with_columns(model=pl.lit(NAMELESS)), model="model")
 
 
 def tuning_rows(
-    tuning: Table | Paths | Cases[Any], cases: Cases[Any], judged: Compared
+    tuning: Table | Cases[Any], cases: Cases[Any], judged: Compared
 ) -> tuple[Cases[pl.DataFrame], list[str]]:
     """Predictions of the same models on other cases, and warnings of cases that are judged, too.
 
     Folds are refused.
     """
-    other = with_model(alike(cases, tuning, find=("fold",))).collect()
+    judging = with_model(cases).collect()
+    other = with_model_type(with_model(same_columns(cases, tuning)).collect(), judging)
     folds = [*other.fold]
-    if judged.folds or any(other.table[fold].n_unique() > 1 for fold in folds):
+    if judged.folds or any(other.rows[fold].n_unique() > 1 for fold in folds):
         raise InvalidArgument(
             f"tuning is given, and there are folds ({quoted(judged.folds or folds)}), whose models "
             "are fitted anew: their thresholds promise nothing.",
             hint="leave it out, or give predictions of fitted models on one test set.",
         )
-    rows, _ = valid_rows(replace(other, fold=()), judged)
-    return rows, shared_with_tuning(with_model(cases).collect(), other)
+    rows = without_errors(replace(other, fold=()))
+    return rows, shared_with_tuning(judging, other)

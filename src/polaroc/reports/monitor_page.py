@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.names import key_text
 from polaroc.base.rounding import number, percent
-from polaroc.base.text import capitalised
+from polaroc.base.text import capitalised, key_text
 from polaroc.charts.monitoring import MAX_POINTS, PRIORS, TITLES, over_time
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 from polaroc.deployment.history import times_in_words

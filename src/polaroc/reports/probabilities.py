@@ -4,9 +4,9 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.joins import join_on
-from polaroc.base.names import named, one_name
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
+from polaroc.base.text import named, one_name
 from polaroc.comparison.compared import rows_among
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves

@@ -1,6 +1,8 @@
-"""A report: one self-contained HTML page that says which model, how sure, at which threshold."""
+"""A report: one self-contained HTML page with the model, its threshold and their certainty."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -9,7 +11,6 @@ import polars as pl
 
 from polaroc.base.checks import (
     MAX_NUMBER,
-    check_path,
     check_text,
     check_whole,
     one_or_several,
@@ -18,34 +19,29 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.base.columns import as_lazy, refuse_nested
-from polaroc.base.docstrings import described_as
 from polaroc.comparison.choice_measures import needs_predictions
-from polaroc.comparison.compare import compare
-from polaroc.comparison.compared import compared, ranked_rows
+from polaroc.comparison.compared import compared, compared_cases, ranked_rows
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions
-from polaroc.reports.inputs import Needs, Question, tuning_rows, with_model
+from polaroc.reports.inputs import LIMITED, Needs, Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
-from polaroc.typing import Paths, Table
+from polaroc.thresholds.constraints import checked_limits
+from polaroc.typing import Prior, Table
 
 TITLE = "Which model, how sure, at which threshold"
 
 
-@described_as(compare)
-@takes_cases_or(Monitor, COMPARED_BY)
 def report(
-    cases: Cases[Any] | Monitor,
+    table: Table | Cases[Any] | Monitor,
     *,
     path: str | Path,
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
@@ -53,14 +49,14 @@ def report(
     grid: int = 25,
     level: float = 0.95,
     confidence: float = 0.95,
-    recall: float | None = None,
-    precision: float | None = None,
-    capacity: float | None = None,
+    constraints: Mapping[str, float] | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
-    tuning: Table | Paths | Cases[Any] | None = None,
+    tuning: Table | Cases[Any] | None = None,
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
     **columns: Unpack[Columns],
 ) -> Path:
     """Write one HTML page: which model, at which threshold, how sure, and what that rests on.
@@ -71,17 +67,16 @@ def report(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per model, fold and case: the result of `cases`, or any table that
-        it takes, of one model or several; or tidy measures: then the page lacks
-        the parts that need predictions, and says so; or the result of `monitor`, alone
-        with `path`, `title` and `tell`: the page then has its alarms in plain words.
-        With `case` fitted models of one test set are compared case by case, and thresholds
-        of folds that share cases are judged on cases that took no part in setting them.
-    **columns
+    table
+        Predictions, one row per model, fold and case: any table that `cases` takes, or its result,
+        of one model or several. Or tidy measures, which take no column keywords: the page then
+        lacks the parts that need predictions, and says so. Or the result of `monitor`, alone with
+        `path`, `title` and `tell`: the page then has its alarms in plain words. With `case` fitted
+        models of one test set are compared case by case, and thresholds of folds that share cases
+        are judged on cases that took no part in setting them.
     path
-        The file to write: an HTML page; or with a name that ends in .json what the page says, for
-        a program. An earlier report there is replaced, whole or not at all; any other file is
+        The file to write: an HTML page, or if its name ends in .json the same content for
+        programs. An earlier report there is replaced, whole or not at all; any other file is
         left alone. Folders that are missing are made.
     over
         The range (lo, hi) of priors, a single prior, a belief about it, or, for
@@ -91,17 +86,17 @@ def report(
     priors
         Further priors in (0, 1) at which AUPREC is taken.
     grid
-        Of predictions, at how many priors of a range AUPREC is taken, at least 2.
+        The number of priors of the range at which AUPREC of predictions is taken, at least 2.
     level
         Coverage of intervals, in (0, 1); tests are made at 1 − `level`.
     confidence
-        Of promises, in (0, 1).
-    recall, precision, capacity
-        What the threshold is for, one of them or costs: the least share of positives
-        that it finds, in (0, 1); the least share of alarms that are right, at every
-        prior of the range; or how many of 1,000 cases can be looked at, 1 to 1000. By
-        default the page says that no goal was given, and shows as examples the thresholds that
-        find 80, 90 and 95 % of positives.
+        Probability of promises, in (0, 1).
+    constraints
+        The goal of the threshold, one limit in (0, 1) or costs: ``{"recall": 0.9}``, the least
+        share of positives that it finds; ``{"precision": 0.5}``, the least share of alarms that
+        are right, at every prior of the range; or ``{"posfrac": 0.05}``, the greatest share of
+        cases with an alarm. By default the page says that no goal was given, and shows as examples
+        the thresholds that find 80, 90 and 95 % of positives.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm: the threshold is then that
         of least expected cost at the mean prior. One of them alone is against 1. With
@@ -111,14 +106,21 @@ def report(
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
         meet what is needed (costs cannot be promised);
-        what it does is judged on `cases`. A plain table has the same roles. Folds, whose models
-        are fitted anew, promise nothing.
+        what it does is judged on `table`. It has the same columns, or is the result of `cases`.
+        Folds, whose models are fitted anew, promise nothing.
     title
         Heading of the page.
     tell
-        Called, such as `print`, first with the answer, a sentence per line, then with
-        each sentence on what the numbers rest on and the tests assume, or why none was
-        made; all are on the page too, which is written after it, and not where it raises.
+        A function, such as `print`, which is called first with the answer, a sentence per line,
+        and then with each caution and assumption. All are on the page, too, which is written
+        afterwards, and not if the function raises.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -129,6 +131,8 @@ def report(
     ------
     InvalidPredictions, InvalidArgument, InvalidTable
         As in `evaluate`, `choose` and `operating_points`.
+    NotSupported
+        For `by`.
     OutputRefused
         Where `path` is a file that is no report.
 
@@ -165,34 +169,34 @@ def report(
             f"tell is {shortened(tell)}, allowed is a function of a sentence.",
             hint="for example tell=print.",
         )
-    if isinstance(cases, Monitor):
+    if isinstance(table, Monitor):
         refuse_unused(
             "for predictions or measures", "the result of monitor has all that its page shows",
-            **columns, over=over, priors=priors or None, recall=recall, precision=precision,
-            capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
+            **columns, over=over, priors=priors or None, constraints=constraints,
+            cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
         )  # fmt: skip
-        return _of_monitor(cases, file, title, tell)
+        return _of_monitor(table, file, title, tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
     over = _belief_or_range(over if estimate is None else estimate)
-    needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
+    limits = {} if constraints is None else checked_limits(constraints)
+    for name in limits:
+        check_choice("a constraint of a report", name, LIMITED)
+    needs = Needs(**limits, cost_fn=cost_fn, cost_fp=cost_fp)
     priors = one_or_several(priors)
     for one in priors:
         check_prior(one)
     check_whole("grid", grid, 2, MAX_NUMBER)
-    check_score_prior(cases.score_prior)
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
     _check_inputs(cases, over, tuning)
-    if isinstance(tuning, Cases):
-        refuse_roles(tuning, "report(tuning=...)", COMPARED_BY)
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
-        estimate=estimate, cluster=cases.cluster,
+        estimate=estimate,
     )  # fmt: skip
     if given.are_measures:
         findings = of_measures(question)
     else:
-        if not given.cases.scores:
-            refuse_nested(given.table.schema, [given.model])
+        refuse_nested(given.table.schema, [given.model])
         rows, remarks = ranked_rows(given)
         question = replace(question, compared=rows, remarks=remarks)
         if tuning is not None:
@@ -208,12 +212,12 @@ def report(
 
 
 def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
-    """Refuse predictions without priors, and what is for predictions where there are measures."""
+    """Refuse predictions without priors, and arguments that measures do not support."""
     if cases.truth is not None:
         if over is None:
             raise InvalidArgument(
                 "predictions are given without a range of priors.",
-                hint=Hint("give {over}.", over=(0.05, 0.20)),
+                hint="give over=(0.05, 0.20).",
             )
         return
     if tuning is not None:
@@ -226,8 +230,7 @@ def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
 
 
 def _checked_path(path: str | Path) -> Path:
-    """The file to write; refuse one that is no page, or is there and is no report."""
-    check_path("path", path)
+    """The file to write; refuse other formats, and an existing file that is no report."""
     file = Path(path)
     check_format(file)
     check_new(file, is_report)
@@ -235,15 +238,11 @@ def _checked_path(path: str | Path) -> Path:
 
 
 def check_format(file: Path) -> None:
-    """Refuse the name of a file that is no page."""
+    """Refuse names of files in other formats than HTML and JSON."""
     if file.suffix.lower() not in ("", ".html", ".htm", ".json"):
         raise InvalidArgument(
             f"path is {str(file)!r}, and a report is an HTML page or JSON.",
-            hint=Hint(
-                "for example {path}; a browser prints it as PDF.",
-                command_line="for example --out report.html; a browser prints it as PDF.",
-                path="report.html",
-            ),
+            hint="for example path='report.html'; a browser prints it as PDF.",
         )
 
 
@@ -254,11 +253,7 @@ def _of_monitor(
     if file.suffix.lower() == ".json":
         raise InvalidArgument(
             f"path is {str(file)!r}, and the result of monitor is written as an HTML page.",
-            hint=Hint(
-                "for example {path}.",
-                command_line="for example --out monitor.html.",
-                path="monitor.html",
-            ),
+            hint="for example path='monitor.html'.",
         )
     watched = monitor_page(result, OF_MONITOR if title == TITLE else title)
     return _write(file, watched, [result.answer], tell)
@@ -279,7 +274,7 @@ def _write(
 def _belief_or_range(
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
 ) -> tuple[float, float] | Belief | None:
-    """The argument as given; a single prior, or a range of one, becomes a belief in it."""
+    """The range or belief; a single prior, or a range of one, becomes a belief."""
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         return belief_of_estimate(over)
     if isinstance(over, int | float):

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
-from polaroc.base.rounding import threshold_text
 from polaroc.base.statistics import binomial_band
 from polaroc.comparison.compared import of_keys
 from polaroc.comparison.fold_thresholds import (
@@ -23,13 +22,13 @@ from polaroc.comparison.fold_thresholds import (
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidTable
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, discrete, resolve_belief
 from polaroc.reports.inputs import Question
 from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.texts import threshold_text
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import of_folds
@@ -160,7 +159,7 @@ def _tuned(
     """Thresholds with a promise, from cases of their own, with their rates on the others."""
     curves, judged_curves = curve(tuning), curve(judging)
     if curves.is_empty():
-        model = judging.table[question.model][0]
+        model = judging.rows[question.model][0]
         raise InvalidTable(
             f"tuning has no cases of {model!r}.",
             hint="give predictions of the same models as tuning.",
@@ -191,7 +190,7 @@ def _tuned(
         promises=tuple(said for _, said, _ in points),
         lacking=tuple(why if row["threshold"] is None else None for row, _, why in points),
         texts=_texts(
-            table["threshold"], *(one.table[SCORE].to_numpy() for one in (judging, tuning))
+            table["threshold"], *(one.rows["score"].to_numpy() for one in (judging, tuning))
         ),
     )  # fmt: skip
 

@@ -3,18 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.columns import type_name
-from polaroc.base.lazy import np
 from polaroc.base.text import is_missing_text
-from polaroc.errors import (
-    InvalidArgument,
-    InvalidPredictions,
-    MissingExtra,
-    check_choice,
-    quoted,
-)
+from polaroc.errors import InvalidArgument, InvalidPredictions, MissingExtra, check_choice, quoted
 from polaroc.predictions.row_checks import NEGATIVE_WORDS, POSITIVE_WORDS
 from polaroc.typing import Array, Label
 
@@ -161,7 +154,7 @@ def class_name(estimator: Any) -> str:
 def check_estimators(estimators: object, name: str, allowed: str) -> None:
     """Raise unless `estimators` is a mapping from names to classifiers."""
     if not isinstance(estimators, Mapping):
-        problem = f"{name} is of type {type_name(estimators)}"
+        problem = f"{name} is of type {type(estimators).__qualname__}"
     elif not estimators:
         problem = f"{name} is empty"
     elif unnamed := [key for key in estimators if not isinstance(key, str)]:

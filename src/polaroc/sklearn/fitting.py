@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.files.progress import Progress

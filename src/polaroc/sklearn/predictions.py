@@ -1,5 +1,7 @@
 """Cross-validated scores of classifiers as a table of predictions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,7 +9,6 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.columns import as_lazy
-from polaroc.base.docstrings import described_as
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument
 from polaroc.files.progress import Progress, progress_callback
@@ -127,7 +128,6 @@ def cross_val_predictions(
     return _with_group(table, group)
 
 
-@described_as(cross_val_predictions)
 def from_cross_validate(
     results: Mapping[str, Any],
     X: Any,
@@ -154,6 +154,19 @@ def from_cross_validate(
         The group of each case, such as its patient, for the table only.
     sample_weight
         Case weights ≥ 0, for the table only.
+    pos_label
+        The positive label; needed unless the labels are 0 and 1, or false and true.
+    response_method
+        ``"predict_proba"``, ``"decision_function"``, both in the order of
+        preference, or ``"auto"``, in that order.
+
+    Returns
+    -------
+    DataFrame
+        `model` String; `repeat` Int64, from 1: within one no case is tested twice;
+        `fold` Int64, from 1, counted on through the repeats; `case` Int64, the row
+        of `X` from 0; `truth` Boolean; `score` Float64; `weight` Float64, where
+        weights are given; `group`, where groups are. Sorted by model, fold and case.
 
     Raises
     ------

@@ -1,19 +1,18 @@
 """Measures inside scikit-learn: of two arrays, as in `sklearn.metrics`, and as scorers."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_factors, is_number, refuse_unused, unless
-from polaroc.base.docstrings import described_as
-from polaroc.base.lazy import np
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
-from polaroc.measures.functions import auprec
-from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior_or_observed, skew
 from polaroc.sklearn.estimators import ONE_VS_REST, binary_target, need_scikit_learn
@@ -21,7 +20,6 @@ from polaroc.thresholds.named_rates import AT_THRESHOLD, LESS_IS_BETTER, OF_COST
 from polaroc.typing import Array, Interpolation, Label, Prior
 
 
-@described_as(auprec)
 def auprec_score(
     y_true: Any,
     y_score: Any,
@@ -47,6 +45,11 @@ def auprec_score(
         Case weights ≥ 0.
     pos_label
         The positive label; needed unless the labels are 0 and 1, or false and true.
+    interpolation
+        Between two points of the ROC: ``"exact"``, straight in ROC space and so
+        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
+        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
+        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
 
     Returns
     -------
@@ -82,7 +85,6 @@ def auprec_score(
     )  # fmt: skip
 
 
-@described_as(auprec_score)
 def iauprec_score(
     y_true: Any,
     y_score: Any,
@@ -96,9 +98,37 @@ def iauprec_score(
 
     Parameters
     ----------
+    y_true
+        Labels, one per case, of two classes.
+    y_score
+        Scores of the positive class, one per case; a higher score means more
+        likely positive.
     over
         A range (lo, hi) of priors in (0, 1), or a belief about the prior:
         `polaroc.uniform`, `polaroc.beta`.
+    sample_weight
+        Case weights ≥ 0.
+    pos_label
+        The positive label; needed unless the labels are 0 and 1, or false and true.
+    interpolation
+        Between two points of the ROC: ``"exact"``, straight in ROC space and so
+        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
+        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
+        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN, with an `UndefinedMetricWarning`, where `y_true` has one
+        class only.
+
+    Raises
+    ------
+    InvalidArgument, InvalidPredictions
+        For arrays of different lengths, more than two classes, missing scores, or
+        a prior outside what is allowed.
+    MissingExtra
+        Without scikit-learn.
 
     Examples
     --------
@@ -134,11 +164,9 @@ def measure_score(
     if sample_weight is not None:
         columns["weight"] = one_per_case(sample_weight, "sample_weight", n)
     measures = evaluate(
-        keyed(
-            pl.DataFrame(columns), truth="truth", score="score",
-            weight=None if sample_weight is None else "weight",
-        ),
-        priors=prior, over=over, interpolation=interpolation, measures=measure,
+        pl.DataFrame(columns),
+        weight=None if sample_weight is None else "weight",
+        priors=prior, over=over, interpolation=interpolation, measure=measure,
     )  # fmt: skip
     estimate, note = measures.select("estimate", "note").row(0)
     if estimate is None:
@@ -168,7 +196,6 @@ def one_per_case(values: Any, name: str, n: int) -> Array:
     return array
 
 
-@described_as(auprec)
 def scorer(
     measure: str = "iauprec",
     *,
@@ -192,6 +219,11 @@ def scorer(
         share of positives in each test set.
     over
         For measures over a range, costs and net benefit: a range (lo, hi) of priors, or a belief.
+    interpolation
+        Between two points of the ROC: ``"exact"``, straight in ROC space and so
+        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
+        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
+        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
     threshold
         For rates, costs and net benefit: scores from it on are called positive. By default the
         classifier's own calls, of `predict`: so

@@ -13,8 +13,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.predictions.resolved import keyed
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.predictions.cases import cases as cases_of
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import check_prior_or_observed
 from polaroc.sklearn.estimators import (
@@ -179,8 +179,8 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             predictions = self._prefit_predictions(cases)
         else:
             predictions = self._fitted_predictions(X, y, cases, params)
-        named = keyed(
-            predictions, truth="truth", score="score",
+        named = cases_of(
+            predictions, model=None, fold=None, case=None,
             weight=None if sample_weight is None else "weight",
         )  # fmt: skip
         self.operating_point_ = operating_points(
@@ -272,7 +272,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         if (self.over is None) == (self.prior is None):
             raise InvalidArgument(
                 f"prior is {self.prior!r} and over is {self.over!r}, needed is one of the two.",
-                hint=Hint("give {prior} or {over}.", prior=0.05, over=(0.02, 0.10)),
+                hint="give prior=0.05 or over=(0.02, 0.10).",
             )
         if self.prior is not None:
             check_prior_or_observed(self.prior)

@@ -3,7 +3,8 @@
 from functools import lru_cache
 from math import exp, log
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array
 
 # Order statistics of which limits are made: of larger classes some hundred, dense at both ends.

@@ -1,5 +1,7 @@
 """Apply thresholds chosen on one table to another."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -7,8 +9,8 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import (
+    check_bool,
     check_factors,
-    check_flag,
     check_share,
     one_or_several,
     refuse_unused,
@@ -32,14 +34,12 @@ from polaroc.base.text import joined_notes
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.surface import RATES
-from polaroc.errors import Hint, InvalidTable, check_choice
-from polaroc.predictions.cases import Cases
+from polaroc.errors import InvalidTable, check_choice
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.resolved import alike
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate
 from polaroc.thresholds.design_effects import read_once, with_effects
@@ -68,9 +68,9 @@ SET_HERE = (
 )
 
 
-@frame_of_cases([*COUNTED_BY, "cluster"], no_bearing=[role for role in BESIDE if role != "cluster"])
+@frame_of_cases
 def apply_thresholds(
-    cases: Cases[Any],
+    table: Table | Cases[Any],
     points: Table | Numbers,
     *,
     same_table: bool = False,
@@ -82,24 +82,25 @@ def apply_thresholds(
     cost_fn: float = 1,
     cost_fp: float = 1,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame | pl.DataFrame:
+) -> pl.DataFrame | pl.LazyFrame:
     """The rates of thresholds, chosen on another table, on these predictions.
 
     Parameters
     ----------
-    cases
-        Predictions on cases that the thresholds were not chosen on: the result of `cases`, or
-        any table that it takes.
-    **columns
+    table
+        Predictions on cases that the thresholds were not chosen on, one row per case: any table
+        that `cases` takes, or its result.
     points
         The result of `operating_points` on a tuning table. Its keys must be
         among those of the cases; thresholds of a model apply to all folds, say, where the
         cases have folds and the points have none. For thresholds in use, one number or a mapping
         from model to number: they are judged at the share of positives of each key, or
         at `priors`.
+    same_table
+        Whether the very table that the thresholds were chosen on is meant.
     tuning
-        The predictions that the thresholds were chosen on, with the same roles or as a `Cases` of
-        their own: `note` says how many cases, or values of `cluster`, are in both tables, by the
+        The predictions that the thresholds were chosen on, with the same columns or as the result
+        of `cases`: `note` says how many cases, or values of `cluster`, are in both tables, by the
         columns that tell them. Both are read at once.
     priors
         The prior in use, in place of that the thresholds were chosen for: priors as in
@@ -116,6 +117,8 @@ def apply_thresholds(
         Coverage of the intervals, in (0, 1); an estimated prior must have an interval of the same.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for `cost`.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -183,18 +186,19 @@ def apply_thresholds(
     >>> judged.select(pl.col("precision", "precision_lower", "precision_upper").round(2)).row(0)
     (0.2, 0.0, 0.93)
     """
-    check_flag("same_table", same_table)
-    check_flag("intervals", intervals)
+    check_bool("intervals", intervals)
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
+    cases = as_cases(table, columns)
     cases = read_once(cases) if intervals else cases
-    table = read(cases)
+    predictions = read(cases)
+    keys = predictions.keys
     if are_numbers(points):
-        points = points_of_numbers(points, totals(table), table.keys)
+        points = points_of_numbers(points, totals(predictions), keys)
     further = _further(rates)
     has_point = as_lazy(points).cache()
-    realised = _realised(table, *_placed(table, has_point, priors, level))
+    realised = _realised(predictions, *_placed(predictions, has_point, priors, level))
     of_points = priors is None and PRIOR_LIMITS[0] in has_point.collect_schema()
     estimates = priors if is_estimate(priors) else has_point if of_points else None
     if estimates is not None:
@@ -214,7 +218,7 @@ def apply_thresholds(
     else:
         shown += [*ADDED, *limit_columns(further)]
         has_limits = True
-        with_clusters = with_effects(realised, cases, table.keys)
+        with_clusters = with_effects(realised, cases, keys)
         realised = with_interval_columns(
             with_clusters, priors, level, Costs(cost_fn, cost_fp), further
         )
@@ -224,20 +228,20 @@ def apply_thresholds(
         is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & has_limits_here
         realised = with_note(realised, SET_HERE if same_table else None, is_set_here)
     if tuning is not None and not same_table:
-        chosen_on = alike(cases, tuning, but=NOT_OF_TUNING)
+        chosen_on = same_columns(cases, tuning, without=NOT_OF_TUNING)
         for warning in shared_with_tuning(cases.collect(), chosen_on.collect()):
             has_threshold = pl.col("share").is_not_null()
             realised = with_note(realised, warning.removesuffix("."), has_threshold)
-    refuse_clash(table.keys, shown)
+    refuse_clash(keys, shown)
     if not same_table:
         note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
         realised = realised.with_columns(note.alias("note"))
-    result = realised.select(*table.keys, *shown)
+    result = realised.select(*keys, *shown)
     result = with_level(result, level) if has_limits else result
-    if same_table or not isinstance(cases.table, pl.DataFrame):
-        return result
+    if same_table or not isinstance(cases.rows, pl.DataFrame):
+        return cases.like(result)
     collected = result.collect()
-    refuse_same_table(collected, Hint("give other cases, or {same_table}.", same_table=True))
+    refuse_same_table(collected, "give other cases, or same_table=True.")
     return collected
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import is_number, shortened
 from polaroc.base.statistics import ROUNDING
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.distributions import Beta
 from polaroc.priors.grids import range_of, skew
@@ -155,28 +155,30 @@ def resolve_constraints(
     return Constraints(limits, None if over is None or not limits else ends_of(over))
 
 
+EXAMPLE = example("constraints", {"precision": 0.8})
+
+
 def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
     """The limits, refused where a rate is unknown or a limit is not a share."""
-    example = Hint.example("constraints", {"precision": 0.8})
     if constraints is None:
         return {}
     if not isinstance(constraints, Mapping) or not constraints:
         raise InvalidArgument(
             f"constraints is {shortened(constraints)}, allowed is a mapping of rates to limits.",
-            hint=example,
+            hint=EXAMPLE,
         )
     unknown = [name for name in constraints if name not in LIMITED]
     if unknown:
         raise InvalidArgument(
             f"constraints has {quoted(unknown)}; a threshold can be held to at least a "
             f"{', '.join(AT_LEAST)}, and to at most a {', '.join(AT_MOST)}.",
-            hint=example,
+            hint=EXAMPLE,
         )
     for name, limit in constraints.items():
         if not is_number(limit) or isinstance(limit, bool) or not 0 < float(limit) < 1:
             raise InvalidArgument(
                 f"constraints has {name} = {shortened(limit)}, allowed is 0 < {name} < 1.",
-                hint=example,
+                hint=EXAMPLE,
             )
     return {name: float(limit) for name, limit in constraints.items()}
 
@@ -189,7 +191,7 @@ def ends_of(over: object) -> tuple[float, float]:
         raise InvalidArgument(
             f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "
             "range.",
-            hint=Hint("give the range: {over}.", over=(0.05, 0.20)),
+            hint="give the range: over=(0.05, 0.20).",
         )
     return within_unit(*over.range)
 
@@ -254,13 +256,10 @@ def check_promise(constraints: Constraints, rule: str, target: float | None) -> 
         raise InvalidArgument(
             f"target is {target:g}, of which no sample can be confident; with confidence allowed "
             "is 0 < target < 1.",
-            hint=Hint("give another {target}, or leave confidence out.", target=0.9),
+            hint="give another target=0.9, or leave confidence out.",
         )
     if not constraints.limits:
         raise InvalidArgument(
             "confidence is given, but no constraint that could be promised.",
-            hint=Hint(
-                "give {constraints}, or a rule with a target, such as 'recall'.",
-                constraints={"precision": 0.8},
-            ),
+            hint="give constraints={'precision': 0.8}, or a rule with a target, such as 'recall'.",
         )

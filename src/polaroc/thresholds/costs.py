@@ -1,38 +1,32 @@
 """Cost curves and decision curves."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_flag, check_share, refuse_unused, shares, unless
+from polaroc.base.checks import check_bool, check_share, refuse_unused, shares, unless
 from polaroc.base.columns import HAS_BOTH, curve_keys, refuse_clash, with_level, within
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
-from polaroc.curves.curve import curves_of
+from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
-from polaroc.curves.whole import OF_CURVES, takes_curve
-from polaroc.predictions.cases import Cases
+from polaroc.curves.whole import takes_curve
+from polaroc.predictions.cases import Cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, RowColumns
-from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.grids import OBSERVED, skew_at
+from polaroc.priors.grids import skew_at
 from polaroc.priors.in_use import KnownPrior
-from polaroc.thresholds.design_effects import (
-    EFFECTS,
-    cases_in,
-    read_once,
-    why_no_limits,
-    with_effects,
-)
+from polaroc.thresholds.design_effects import EFFECTS, read_once, why_no_limits, with_effects
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.typing import Array, Priors
+from polaroc.typing import Array, Priors, Table
 
 PROBABILITY_COST = "probability_cost"
 LIMITS = ("lower", "upper", "note")
@@ -52,6 +46,8 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`.
     probability_cost
         Values from 0 to 1, or how many of them, evenly spaced, at least 2.
 
@@ -62,6 +58,13 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         from 0 to 0.5; `threshold` (null for calling nothing positive), `tpr` and
         `fpr` of the point that reaches it; all Float64. Keys without positives,
         without negatives or with rows that cannot be ranked have no rows.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----
@@ -91,23 +94,17 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     )
 
 
-@described_as(OF_CURVES)
-@frame_of_cases(
-    [*COUNTED_BY, "cluster", "score_prior"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
-    or_table=True,
-    as_options=("score_prior",),
-)
+@frame_of_cases
 def decision_curve(
-    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
+    curve: Table | Cases[Any],
     thresholds: int | Sequence[float] = 100,
     priors: Priors = "observed",
     *,
     score_prior: float | Literal["observed"] | None = "observed",
     intervals: bool = False,
     level: float = 0.95,
-    **columns: Unpack[RowColumns],
-) -> pl.LazyFrame:
+    **columns: Unpack[Columns],
+) -> pl.DataFrame | pl.LazyFrame:
     """Net benefit of acting on scores, read as probabilities, above each threshold.
 
     A probability that is calibrated at one prior is not at another. So scores are
@@ -118,19 +115,25 @@ def decision_curve(
     Parameters
     ----------
     curve
-        The result of `curve`, of scores that are probabilities; or predictions, of which it is
-        made: the result of `cases`, or any table that it takes. From these alone limits know the
-        `cluster`, and a `weight` as what it is.
-    **columns
+        The result of `curve`, of scores that are probabilities; or predictions, one row per case:
+        any table that `cases` takes, or its result. Only with predictions do limits allow for the
+        `cluster` and the `weight`.
     thresholds
         Threshold probabilities p with 0 ≤ p < 1, or how many of them, evenly
         spaced from 0.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+        Where the own prior of a key is, up to rounding, another one of them, it counts once.
     score_prior
         The prior at which scores are right as they stand: a prior in (0, 1);
         ``"observed"``, each key's own; or None, every prior asked for, which leaves
         scores as they are.
     intervals
         Whether to give limits of the net benefit at each threshold.
+    level
+        Coverage of the limits, in (0, 1).
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -143,6 +146,13 @@ def decision_curve(
         then its rates and net benefit are null. With intervals also `lower`, `upper` and `level`
         Float64; `note` says where there are none, as of few clusters. Keys without positives,
         without negatives or with rows that cannot be ranked have no rows.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----
@@ -172,15 +182,14 @@ def decision_curve(
     >>> sure.select(pl.col("net_benefit", "lower", "upper").round(2)).row(0)
     (0.1, -0.16, 0.32)
     """
-    check_flag("intervals", intervals)
+    check_bool("intervals", intervals)
     if not intervals:
         refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)
-    curve = read_once(curve) if intervals else curve
-    cases = cases_in(curve)
-    if cases is not None and score_prior == OBSERVED:
-        score_prior = cases.score_prior
-    curves = curves_of(curve)
+    given = cases_or_curve(curve, columns)
+    given = read_once(given) if intervals else given
+    cases = given if isinstance(given, Cases) else None
+    curves = curves_of(given)
     keys = curve_keys(curves)
     requested = pl.LazyFrame({"threshold": shares("thresholds", thresholds, closed=False)})
     ranked, totals = _classes(curves, keys)
@@ -201,14 +210,14 @@ def decision_curve(
     )
     order = (*keys, "prior", "threshold")
     if not intervals:
-        return decided.select(*keys, *DECISIONS).sort(order, nulls_last=True)
+        return like(given, decided.select(*keys, *DECISIONS).sort(order, nulls_last=True))
     refuse_clash(keys, LIMITS)
     sampled = cases is not None and cases.weight is not None
     sure = with_benefit_limits(with_effects(decided, cases, keys), level, sampled=sampled)
     shown = [*keys, *(name for name in DECISIONS if name != "note"), *LIMITS]
     doubt = None if cases is None else dependence(cases)
     noted = with_note(sure.select(shown), doubt, pl.col("lower").is_not_null())
-    return with_level(noted.sort(order, nulls_last=True), level)
+    return like(given, with_level(noted.sort(order, nulls_last=True), level))
 
 
 def _grid(probability_cost: int | Sequence[float]) -> pl.LazyFrame:

@@ -65,11 +65,10 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
 
     Examples
     --------
-    >>> from polaroc.predictions.resolved import keyed
+    >>> from polaroc.predictions.cases import cases
     >>> score = [*range(12)] * 3
     >>> rows = pl.DataFrame({"truth": [True] * 36, "score": score, "patient": score})
-    >>> cases = keyed(rows, truth="truth", score="score", cluster="patient")
-    >>> round(design_effects(cases).select(POS_EFFECT).collect().item(), 9)
+    >>> round(design_effects(cases(rows, cluster="patient")).select(POS_EFFECT).collect().item(), 9)
     3.0
     """
     table = read(cases, clustered=True)
@@ -146,11 +145,6 @@ def read_once(given: _T) -> _T:
 
     Another reading of a plan may give other rows.
     """
-    if isinstance(given, Cases) and given.in_clusters and isinstance(given.table, pl.LazyFrame):
-        return replace(given, table=given.table.cache())
+    if isinstance(given, Cases) and given.in_clusters and isinstance(given.rows, pl.LazyFrame):
+        return replace(given, rows=given.rows.cache())
     return given
-
-
-def cases_in(given: object) -> Cases[Any] | None:
-    """The cases, where they are what is given; curves have lost their clusters."""
-    return given if isinstance(given, Cases) else None

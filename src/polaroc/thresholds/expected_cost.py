@@ -5,6 +5,7 @@ from functools import cache
 from math import ceil
 from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import (
@@ -26,11 +27,10 @@ from polaroc.base.columns import (
     with_level,
 )
 from polaroc.base.joins import attach
-from polaroc.base.lazy import np
 from polaroc.base.statistics import quadrature
 from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument, example
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
@@ -162,7 +162,7 @@ def _belief_of(argument: str, value: object) -> Belief:
         raise InvalidArgument(
             f"{argument} is {shortened(value)}, allowed are a share in (0, 1), a range (lo, hi) "
             "of them, or a belief.",
-            hint=Hint.example(argument, (0.05, 0.2) if argument == "over" else 0.9),
+            hint=example(argument, (0.05, 0.2) if argument == "over" else 0.9),
         )
     return resolve_belief(value)
 

@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.checks import is_number
 from polaroc.base.columns import with_key_types
 from polaroc.base.joins import attach
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.typing import Table
 
@@ -28,8 +28,8 @@ def are_numbers(points: Table | Numbers) -> TypeGuard[Numbers]:
     if points is None or isinstance(points, str | list | tuple | Decimal):
         raise InvalidArgument(
             f"points is {quoted([points])}, allowed are a number, one for each model, and a table.",
-            hint=Hint("give a threshold, {points}, a mapping such as {'A': 0.5}, or the result of "
-                      "operating_points(...) on other cases.", points=0.5),
+            hint=("give a threshold, points=0.5, a mapping such as {'A': 0.5}, or the result of "
+                      "operating_points(...) on other cases."),
         )  # fmt: skip
     return is_number(points)
 
@@ -65,9 +65,9 @@ def model_key(points: Mapping[str, float], keys: Sequence[str]) -> str:
         raise InvalidArgument(
             f"points has thresholds of {quoted([*points])}, and no key tells models apart: keys "
             f"are {quoted(keys) or 'none'}.",
-            hint=Hint("give its number, {points}.", points=next(iter(points.values())))
+            hint=f"give its number, points={next(iter(points.values()))}."
             if len(points) == 1
-            else Hint("name the column of the models, {model}, or give one number.", model="model"),
+            else "name the column of the models, model='model', or give one number.",
         )
     return models[0]
 

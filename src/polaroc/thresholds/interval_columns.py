@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.base.text import joined_notes
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, at_priors

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from polaroc import rates
-from polaroc.base.lazy import np
 from polaroc.curves.surface import RATES
 from polaroc.typing import Quantity
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from polaroc import rates
-from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.priors.grids import skew
 from polaroc.typing import Array

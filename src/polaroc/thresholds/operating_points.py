@@ -1,4 +1,6 @@
-"""Operating points chosen on curves by a rule."""
+"""Operating points, chosen on curves by a rule."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,21 +19,17 @@ from polaroc.base.columns import (
     curve_keys,
     with_level,
 )
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.curves.curve import curves_of
+from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import with_rates
-from polaroc.curves.whole import OF_CURVES
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
-from polaroc.predictions.cases import Cases
+from polaroc.errors import InvalidArgument, check_choice, example, quoted
+from polaroc.predictions.cases import Cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import COUNTED_BY, RowColumns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label, resolve_belief
-from polaroc.priors.grids import OBSERVED
 from polaroc.priors.in_use import is_estimate, level_of, multiplied
 from polaroc.thresholds.constraints import (
     Constraints,
@@ -56,7 +54,7 @@ from polaroc.thresholds.rules import (
     priors_of,
     rules,
 )
-from polaroc.typing import Prior, Priors
+from polaroc.typing import Prior, Priors, Table
 
 POINTS = (
     "rule", "prior", "threshold", "share", "tpr", "fpr", "precision", "positives", "negatives",
@@ -64,15 +62,9 @@ POINTS = (
 )  # fmt: skip
 
 
-@described_as(OF_CURVES)
-@frame_of_cases(
-    [*COUNTED_BY, "cluster", "score_prior"],
-    no_bearing=("case", "test_train_ratio"),
-    or_table=True,
-    as_options=("score_prior",),
-)
+@frame_of_cases
 def operating_points(
-    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
+    curve: Table | Cases[Any],
     rule: Rule | None = None,
     *,
     priors: Priors | None = None,
@@ -84,22 +76,22 @@ def operating_points(
     cost_fp: float = 1,
     beta: float = 1,
     score_prior: Prior = "observed",
-    **columns: Unpack[RowColumns],
-) -> pl.LazyFrame:
-    """The point of each curve, and its threshold, that a rule chooses at each prior.
+    **columns: Unpack[Columns],
+) -> pl.DataFrame | pl.LazyFrame:
+    """The point of each curve, with its threshold, that a rule chooses at each prior.
 
     Choose thresholds on a tuning table and apply them to other data with
     `apply_thresholds` (D&G §3): their rates on the table they were chosen on are too
-    good. Rates move to other priors as in P-ROC. With `confidence` the true rates keep what is
-    asked of them.
+    good. Rates move to other priors as in P-ROC. With `confidence` the constraints hold for the
+    true rates.
 
     Parameters
     ----------
     curve
-        The result of `curve` or `hull`; or predictions, of which it is made: the result of `cases`,
-        or any table that it takes. From these alone a promise knows the `cluster`.
+        The result of `curve` or `hull`; or predictions, one row per case: any table that `cases`
+        takes, or its result. A promise allows for `cluster` only with predictions.
     rule
-        What is wanted of the threshold; by default ``"cost"`` where a cost is given,
+        The rule for the threshold; by default ``"cost"`` where a cost is given,
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
         positives are as many as false alarms, π(1−t) = (1−π)f (AccSens; at prior 0.5 the
         equal-error point); ``"cost"``, least expected cost; ``"posterior"``, where the score,
@@ -122,7 +114,7 @@ def operating_points(
         every prior of it, and "cost" takes the least expected cost over it. Not for
         "balanced", "posterior" and "f_measure", which need one prior.
     target
-        What the rules "recall", "precision", "fpr", "capacity" (0 to 1) and
+        The value that the rules "recall", "precision", "fpr", "capacity" (from 0 to 1) and
         "threshold" aim at.
     constraints
         Limits, in (0, 1), that the threshold has to keep, such as ``{"precision":
@@ -133,8 +125,7 @@ def operating_points(
         In (0, 1): with this probability, over the draw of the tuning table, the
         *true* rates at the threshold keep all constraints, and the target of the
         rule, at the prior, or at every prior of `over` or of the interval of an estimate.
-        None, the default, looks at the rates on the tuning table alone, which promises
-        nothing.
+        With None, the default, they hold on the tuning table only.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
         "posterior". If each case has its own cost, give it as the `weight` of the case, and the
@@ -146,6 +137,7 @@ def operating_points(
         as 0.5 for a model trained on balanced cases, or ``"observed"``, each key's own. Other rules
         do not depend on it.
     **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -158,8 +150,8 @@ def operating_points(
         `positives`, `negatives`; `note`, null or why there is no point. With `over`
         also `over`, String, with its ends `over_lower` and `over_upper`, Float64 (of `beta`,
         which has none, those of its middle 99 %), and `prior` is its mean; with `confidence` also
-        `promise`, String, what the threshold promises in one sentence, null where
-        none can be promised: then `note` says how many more positives or negatives
+        `promise`, String, the promise in one sentence, null where there is
+        none: then `note` says how many more positives or negatives
         it would take if the curve stays as it looks, or that no number would do. At
         estimated priors also `prior_lower`, `prior_upper` and their `level`, which
         `apply_thresholds` carries into its limits; keys that only the estimates have, such as the
@@ -201,9 +193,10 @@ def operating_points(
     """
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
-    curve = curve if confidence is None else read_once(curve)
-    cases = promising_cases(curve, confidence)
-    curves = curves_of(curve)
+    given = cases_or_curve(curve, columns)
+    given = given if confidence is None else read_once(given)
+    cases = promising_cases(given, confidence)
+    curves = curves_of(given)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
     check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
@@ -212,8 +205,6 @@ def operating_points(
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
     _refuse_other_rules(rule, cost_fn, cost_fp, beta)
-    if cases is not None and score_prior == OBSERVED:
-        score_prior = cases.score_prior
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta, score_prior)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
@@ -243,17 +234,18 @@ def operating_points(
     )
     if cases is not None and confidence is not None:
         result = with_note(result, dependence(cases), pl.col("share").is_not_null())
-    return with_level(result, level_of(priors)) if is_estimate(priors) else result
+    result = with_level(result, level_of(priors)) if is_estimate(priors) else result
+    return like(given, result)
 
 
 def _usual_rule(constraints: Mapping[str, float] | None, *, weighs: bool) -> Rule:
-    """The rule where none is said: by costs where there are any."""
+    """The default rule: "cost" where errors are weighed."""
     unconstrained: Rule = "balanced" if constraints is None else "max_recall"
     return "cost" if weighs else unconstrained
 
 
 def _refuse_other_rules(rule: str, cost_fn: float, cost_fp: float, beta: float) -> None:
-    """Refuse what only other rules weigh."""
+    """Refuse costs and weights that the rule does not use."""
     why = f"rule is {rule!r}"
     if rule not in WEIGHING_RULES:
         costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
@@ -273,7 +265,7 @@ class _Request:
 
     @property
     def estimated(self) -> bool:
-        """Whether each curve has an estimated prior of its own."""
+        """Whether each curve has its own, estimated prior."""
         return is_estimate(self.priors)
 
     @property
@@ -290,10 +282,10 @@ class _Request:
         if ends is not None or not any(map(depends_on_prior, limits)):
             sentence = pl.lit(promise(limits, self.confidence, ends))
         else:
-            confidence, own = self.confidence, PRIOR_LIMITS if self.estimated else ("prior",)
-            known = pl.when(pl.all_horizontal(pl.col(own).is_not_null()))
+            confidence, at = self.confidence, PRIOR_LIMITS if self.estimated else ("prior",)
+            known = pl.when(pl.all_horizontal(pl.col(at).is_not_null()))
             # Where limits are null there is no list, and nothing is promised.
-            sentence = known.then(pl.concat_list(own)).map_elements(
+            sentence = known.then(pl.concat_list(at)).map_elements(
                 lambda priors: promise(limits, confidence, priors.to_list()),
                 return_dtype=pl.String,
             )
@@ -325,7 +317,7 @@ def _request(
     if rule == "max_recall" and constraints is None:
         raise InvalidArgument(
             "the rule 'max_recall' needs constraints: without any, everything is positive.",
-            hint=Hint.example("constraints", {"precision": 0.8}),
+            hint=example("constraints", {"precision": 0.8}),
         )
     at = priors_of(priors, over)
     if over is None:
@@ -333,15 +325,14 @@ def _request(
     if rule not in OVER_A_RANGE:
         raise InvalidArgument(
             f"the rule {rule!r} needs one prior, and over is a range.",
-            hint=Hint("give {priors}, or the costs of errors, such as {cost_fn}.",
-                      priors=0.05, cost_fn=5),
+            hint="give priors=0.05, or the costs of errors, such as cost_fn=5.",
         )  # fmt: skip
     return _Request(at, limits, over, confidence)
 
 
 def _along(start: pl.Expr, rise: pl.Expr, share: pl.Expr, rate: str) -> pl.Expr:
     """A rate at a share of the segment that ends at its column."""
-    # The sum may miss the end by its rounding: 1 would be less, and Matthews there not null.
+    # The sum may miss the end by rounding: a rate of 1 would be less than 1.
     return pl.when(share == 1).then(rate).otherwise(start + share * rise).alias(rate)
 
 
@@ -351,16 +342,16 @@ def _selected(
     """The point that the rule selects of each curve at each prior."""
     (t0, f0), _, (dt, df) = CELLS.segment
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
-    # An estimate may be missing, or no prior.
-    both = HAS_BOTH & pl.col("skew").is_not_null()
-    # Cached: the curve is read once.
+    # An estimated prior may be missing, 0 or 1.
+    is_defined = HAS_BOTH & pl.col("skew").is_not_null()
+    # Cached, so that the curve is computed once.
     placed = surface.select(
         *groups,
         SCORE,
         "positives",
         "negatives",
         *kept,
-        (both & rule.admissible).alias(may),
+        (is_defined & rule.admissible).alias(may),
         rule.objective.alias(worth),
         (pl.col("tp") + pl.col("fp")).alias(order),
         rule.share.alias("share"),

@@ -36,20 +36,19 @@ from functools import lru_cache
 from math import ceil, floor, inf
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS, within
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import least_factor
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import several_folds
-from polaroc.predictions.wide import MODEL
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
-from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, cases_in, with_effects
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.typing import Array
 
 PROMISED, LACK, PARTS = private("promised"), private("lack"), private("parts")
@@ -100,9 +99,7 @@ class Sample:
 
 def names_of_models(cases: Cases[Any] | None) -> list[str]:
     """Names of the columns that tell the models apart, if any."""
-    if cases is None or cases.scores:
-        return [] if cases is None else [MODEL]
-    return [] if cases.model is None else [cases.model]
+    return [] if cases is None or cases.model is None else [cases.model]
 
 
 def models_among(cases: Cases[Any] | None, keys: Sequence[str]) -> pl.Expr:
@@ -186,7 +183,7 @@ def marked(
 
 def promising_cases(given: object, confidence: float | None) -> Cases[Any] | None:
     """The cases, where they are what is given; weights and folds promise nothing."""
-    cases = cases_in(given)
+    cases = given if isinstance(given, Cases) else None
     if cases is None or confidence is None:
         return cases
     if cases.weight is not None:
@@ -195,12 +192,8 @@ def promising_cases(given: object, confidence: float | None) -> Cases[Any] | Non
         raise InvalidArgument(
             f"{quoted(folds)} tells folds apart, whose models are fitted anew: their thresholds "
             "promise nothing of the model in use.",
-            hint=Hint(
-                "leave confidence out, or give predictions of one fitted model on cases of its "
-                "own; or fold=None where one model scored them all.",
-                command_line="leave --confidence out, or give predictions of one fitted model on "
-                "cases of its own; or --fold '' where one model scored them all.",
-            ),
+            hint="leave confidence out, or give predictions of one fitted model on cases of its "
+            "own; or fold=None where one model scored them all.",
         )
     return cases
 

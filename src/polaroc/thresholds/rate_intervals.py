@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.base.statistics import ROUNDING
 from polaroc.priors.in_use import KnownPrior, PriorInUse
 from polaroc.thresholds.named_rates import WITHOUT_PRIOR

@@ -11,7 +11,7 @@ from polaroc.base.checks import is_number, share_hint, shortened
 from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import CELLS
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief
@@ -115,8 +115,7 @@ def priors_of(priors: Priors | None, over: object) -> Priors:
     if priors is not None:
         raise InvalidArgument(
             "priors and over are both given, allowed is one of the two.",
-            hint=Hint("give {over} for a range, {priors} for single priors.", over=(0.05, 0.20),
-                      priors=[0.05]),
+            hint="give over=(0.05, 0.20) for a range, priors=[0.05] for single priors.",
         )  # fmt: skip
     return over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import OVER_ENDS, PRIOR_LIMITS
+from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS
 from polaroc.base.joins import join_on
-from polaroc.base.text import has_csv_form, in_csv, text_of
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
+from polaroc.files.csv_text import has_csv_form, in_csv
 from polaroc.files.sealed import read_document, write_document
 
 KIND = "polaroc thresholds 2"
@@ -125,7 +125,7 @@ def refuse_unwritten(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> N
         if not has_csv_form(kinds[key]):
             raise InvalidTable(
                 f"the key {key!r} is {kinds[key]}, of which no file of thresholds is written.",
-                hint=f"{text_of(kinds[key])[:-1]}, where the file of the predictions is written.",
+                hint=AS_TEXT,
             )
 
 

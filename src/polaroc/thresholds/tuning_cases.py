@@ -1,16 +1,15 @@
 """Cases that thresholds were chosen on, among those that they are judged on."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
+from polaroc.base.columns import with_key_types
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import TRUTH, private
-from polaroc.errors import InvalidTable
+from polaroc.base.private_columns import private
+from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.wide import MODEL
 from polaroc.thresholds.saved import fingerprint
 
 # Scores tell cases apart where most of them differ and there are enough cases: that other cases
@@ -27,6 +26,15 @@ SHARED = {
 AT, ROWS = private("at"), private("rows")
 
 
+def with_model_type(tuning: Cases[pl.DataFrame], cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The tuning cases, with the names of models in the type that they have in the other cases."""
+    if tuning.model is None or cases.model is None:
+        return tuning
+    tables = ("the predictions", "tuning")
+    rows = with_key_types(tuning.rows.lazy(), cases.rows.schema, [tuning.model], tables)
+    return replace(tuning, rows=rows.collect())
+
+
 def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -> list[str]:
     """Warnings of cases, and of clusters, that are in both tables.
 
@@ -35,61 +43,43 @@ def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) 
     InvalidTable
         Where all cases of one table are in the other, with their truth and scores.
     """
+    if "case" in cases.names and "case" in tuning.names:
+        _refuse_rows(cases, tuning)
     warnings = []
     for role, warning in SHARED.items():
-        for columns in _columns_of(role, cases, tuning):
-            if role == "case":
-                _refuse_rows(cases, tuning, columns)
-            judged, tuned = cases.table[columns[0]], tuning.table[columns[1]]
-            if _is_one_type(judged.dtype, tuned.dtype):
-                values = judged.drop_nulls().unique()
-                both = values.is_in(tuned.unique().implode()).sum()
-                if both:
-                    warnings.append(
-                        warning.format(
-                            f"{both:,} of the {values.len():,} values of {judged.name!r} are in "
-                            "tuning, too"
-                        )
-                    )
+        judged, tuned = _values(role, cases, tuning), _values(role, tuning, cases)
+        if judged is None or tuned is None or not _is_one_type(judged.dtype, tuned.dtype):
+            continue
+        values = judged.drop_nulls().unique()
+        if both := values.is_in(tuned.unique().implode()).sum():
+            name = quoted(cases.names.get(role) or tuning.names[role])
+            shared = f"{both:,} of the {values.len():,} values of {name} are in tuning, too"
+            warnings.append(warning.format(shared))
     return warnings
 
 
-def _columns_of(role: str, cases: Cases[Any], tuning: Cases[Any]) -> Iterator[tuple[str, str]]:
-    """The columns of a role in both tables; the one that has none is looked up for the other's."""
-    if role in cases.absent or role in tuning.absent:
-        return
-    own, others = cases.columns.get(role, []), tuning.columns.get(role, [])
-    for one, other in zip(own or others, others or own, strict=False):
-        if one in cases.table.columns and other in tuning.table.columns:
-            yield one, other
+def _values(role: str, cases: Cases[pl.DataFrame], other: Cases[pl.DataFrame]) -> pl.Series | None:
+    """The values of a role, else of the column that has it in the other table, if there are any."""
+    if role in cases.names:
+        return cases.rows[role]
+    (name,) = other.names.get(role, [""])
+    if cases.without(role) or name not in cases.source.lazy().collect_schema():
+        return None
+    values: pl.Series = cases.source.lazy().select(name).collect().to_series()
+    return values
 
 
 def _is_one_type(one: pl.DataType, other: pl.DataType) -> bool:
     return one == other or (one.is_integer() and other.is_integer())
 
 
-def _refuse_rows(
-    cases: Cases[pl.DataFrame],
-    tuning: Cases[pl.DataFrame],
-    columns: tuple[str, str],
-) -> None:
+def _refuse_rows(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -> None:
     """Refuse tables of which one has all cases of the other, alike in truth and scores."""
-    parts = []
-    for held, case in zip((cases, tuning), columns, strict=True):
-        scores: Mapping[str, Any] = {one: one for one in held.scores}
-        scores = scores or {MODEL: held.model, SCORE: held.score}
-        named = {AT: case, TRUTH: held.truth, **scores}
-        parts.append(
-            held.table.select(
-                *(
-                    pl.col(column).alias(name)
-                    for name, column in named.items()
-                    if column is not None
-                ),
-                pl.lit(1).alias(ROWS),
-            )
-        )
-    judged, tuned = parts
+    of_both = ("case", "truth", "model", "score")
+    judged, tuned = (
+        held.rows.select(*(name for name in of_both if name in held.rows), pl.lit(1).alias(ROWS))
+        for held in (cases, tuning)
+    )
     if judged.schema == tuned.schema:
         _refuse_contained(judged, tuned, judged.columns[:-1], [ROWS])
 

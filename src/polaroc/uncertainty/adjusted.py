@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import Contrasts
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER
 from polaroc.curves.cell_arrays import CellArrays, RankedCells
 from polaroc.curves.segments import COUNTS

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from math import erfc, inf, isinf, sqrt
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING, normal
-from polaroc.errors import Hint
 from polaroc.typing import Array
 
 CASES = "cases"
 FITTED = "these fitted models on other cases like these"
-UNRELATED = Hint(
+UNRELATED = (
     "Their errors were treated as unrelated. If they were tested on the same cases, this "
-    "understates how sure it is: give predictions with {case}.",
-    case="id",
+    "understates how sure it is: give predictions with case='id'."
 )
 NOTHING = "Nothing says how sure this is: {}."
 TRAINED_ANEW = "models trained again on other samples of this size"
@@ -200,30 +198,26 @@ def of_folds(
 def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
     """Assumptions of the corrected variance about folds with this ratio."""
     if ratio is None:
-        yield Hint(
+        yield (
             "The folds were assumed to test on as many cases as they train on, which understates "
-            "how sure it is: give {test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or "
-            "predictions with {case}.",
-            test_train_ratio=0.25,
-            case="id",
+            "how sure it is: give test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds, "
+            "or predictions with case='id'."
         )
     elif ratio == 0:
-        yield Hint(
-            f"{{test_train_ratio}} treats the {folds} folds as independent. That is right only if "
-            "no two share training or test cases, such as different datasets.",
-            test_train_ratio=0,
+        yield (
+            f"test_train_ratio=0 treats the {folds} folds as independent. That is right only if "
+            "no two share training or test cases, such as different datasets."
         )
     else:
         given = float(f"{ratio:.3g}")
-        yield Hint(
-            f"With {{test_train_ratio}} the {folds} folds, which share cases, count as "
-            f"{1 / (1 / folds + ratio):.1f} independent ones.",
-            test_train_ratio=given,
+        yield (
+            f"With test_train_ratio={given!r} the {folds} folds, which share cases, count as "
+            f"{1 / (1 / folds + ratio):.1f} independent ones."
         )
         if ratio > 1:
-            yield Hint(
-                "{test_train_ratio} means more test than training cases: is it turned around?",
-                test_train_ratio=given,
+            yield (
+                f"test_train_ratio={given} means more test than training cases: is it turned "
+                "around?"
             )
 
 
@@ -251,8 +245,7 @@ def common_variance(evidence: Evidence) -> float:
 
 def without(why: str) -> Evidence:
     """The evidence where nothing says how sure estimates are, and why."""
-    doubt = why if isinstance(why, Hint) else NOTHING.format(why)
-    return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (doubt,))
+    return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (NOTHING.format(why),))
 
 
 def contrasts(evidence: Evidence, first: "Array", second: "Array") -> Contrasts:

@@ -1,12 +1,15 @@
 """Expected cost where the prior, and the cost of a miss, are uncertain, with limits."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.checks import check_flag, check_share, refuse_unused, unless
+from polaroc.base.checks import check_bool, check_share, refuse_unused, unless
 from polaroc.base.columns import (
     COSTS_WITH_LIMITS,
     COVERAGE,
@@ -15,17 +18,13 @@ from polaroc.base.columns import (
     parts_by_key,
     with_level,
 )
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import as_key
-from polaroc.base.lazy import np
 from polaroc.base.text import joined_notes
-from polaroc.curves.curve import curves_of, in_order
-from polaroc.curves.whole import OF_CURVES
-from polaroc.predictions.cases import Cases
+from polaroc.curves.curve import cases_or_curve, curves_of, in_order, like
+from polaroc.predictions.cases import Cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.distributions import Atoms, Distribution
 from polaroc.priors.in_use import check_level, is_estimate
@@ -38,6 +37,7 @@ from polaroc.thresholds.expected_cost import (
     least_cost,
 )
 from polaroc.thresholds.interval_columns import limit_columns
+from polaroc.typing import Table
 from polaroc.uncertainty.least_costs import (
     CostLimits,
     limits_of_least_cost,
@@ -49,14 +49,9 @@ OF_CURVE = "limits take the cases of the curve as independent"
 NOT_COUNTS = "weights are not counts of cases: no interval"
 
 
-@described_as(OF_CURVES)
-@frame_of_cases(
-    [*COUNTED_BY, "cluster"],
-    no_bearing=[role for role in BESIDE if role != "cluster"],
-    or_table=True,
-)
+@frame_of_cases
 def expected_cost(
-    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
+    curve: Table | Cases[Any],
     *,
     over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
     cost: float | Belief = 0.5,
@@ -65,7 +60,7 @@ def expected_cost(
     intervals: bool = False,
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> pl.LazyFrame:
+) -> pl.DataFrame | pl.LazyFrame:
     """The least expected cost of each curve where prior and cost of a miss are uncertain.
 
     A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
@@ -75,10 +70,9 @@ def expected_cost(
     Parameters
     ----------
     curve
-        The result of `curve`, of a tuning table; or predictions, of which it is made: the result
-        of `cases`, or any table that it takes. From these alone limits know the `cluster`, and a
-        `weight` as what it is.
-    **columns
+        The result of `curve`, of a tuning table; or predictions, one row per case: any table that
+        `cases` takes, or its result. Only with predictions do limits allow for the `cluster` and
+        the `weight`.
     over
         The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform` or
         `beta`), a single prior, or the result of `estimate_prior`: of each key
@@ -92,6 +86,8 @@ def expected_cost(
         Whether to give limits of the costs.
     level
         Coverage of the limits, in (0, 1); an estimated prior must have an interval of the same.
+    **columns
+        What the columns mean, as in `cases`.
 
     Returns
     -------
@@ -108,6 +104,13 @@ def expected_cost(
         `prior_upper` and `level`, as in `operating_points`. With intervals also, all Float64,
         `cost_fixed_lower`, `cost_fixed_upper`, `cost_following_…`, `cost_informed_…` and `level`;
         `note` says where there are none.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
 
     Notes
     -----
@@ -143,25 +146,26 @@ def expected_cost(
     >>> ends.select(pl.all().round(2)).row(0)
     (0.13, 0.06, 0.2)
     """
-    check_flag("intervals", intervals)
+    check_bool("intervals", intervals)
     if not intervals:
         refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)
     of_costs = costs_of(cost, cost_fn, cost_fp)
     priors, beliefs = beliefs_about(over)
-    found = expected_costs(curve, priors, beliefs, *of_costs)
+    given = cases_or_curve(curve, columns)
+    found = expected_costs(given, priors, beliefs, *of_costs)
     if not intervals:
-        return found
+        return like(given, found)
     if isinstance(priors, pl.DataFrame):
         check_level(priors, level)
-    made = partial(_with_limits, curve, priors, beliefs, of_costs, level)
+    made = partial(_with_limits, given, priors, beliefs, of_costs, level)
     schema = dict(found.collect_schema())
     schema.pop(COVERAGE, None)
     first = [name for name in schema if name != "note"]
     limits = dict.fromkeys((*limit_columns(COSTS_WITH_LIMITS), COVERAGE), pl.Float64())
     shown = {**{name: schema[name] for name in first}, **limits, "note": pl.String()}
-    is_held = isinstance(curve.table if isinstance(curve, Cases) else curve, pl.DataFrame)
-    return made().lazy() if is_held else deferred(made, shown)
+    is_held = isinstance(given.rows if isinstance(given, Cases) else given, pl.DataFrame)
+    return made() if is_held else deferred(made, shown)
 
 
 def _with_limits(

@@ -9,8 +9,9 @@ so the segments of a curve are enough. Measures are written for `ARRAYS`.
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from polaroc.base.arrays import value_of
-from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.curves.segments import SEGMENT_RATES
 from polaroc.measures.array_sums import block_sums

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, ROW
 from polaroc.curves.cell_arrays import CellArrays, RankedCells, ScoredCells
 from polaroc.measures.spec import Measure, ingredients, measures_by_row

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.priors.distributions import Distribution
 from polaroc.thresholds.expected_cost import partial_means
 from polaroc.typing import Array

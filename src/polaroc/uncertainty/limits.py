@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level, within
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import LIMITS_NOTE, PLACE
 from polaroc.base.statistics import ROUNDING, student
 from polaroc.base.text import joined_notes

@@ -5,7 +5,8 @@ nor recalls below one over the number of positives. Pseudo-cases at the worst ra
 the lower limit of a measure, those at the best ranks its upper limit.
 """
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.measures.moved_segments import Segments
 from polaroc.typing import Array
 

@@ -2,30 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
-from typing import Any, cast
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.columns import parts_by_key
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
-from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units
-from polaroc.base.text import listed_rows
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, with_cluster
+from polaroc.base.text import MAX_NAMED, listed_rows
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import (
-    NULL_TRUTH,
+    NAN_SCORE,
+    NULL_SCORE,
     SCORE,
     check_clusters,
-    truth_column,
-    without_nulls,
 )
-from polaroc.predictions.table import each_case, read, unaudited
-from polaroc.predictions.wide import MODEL, with_row_cases
+from polaroc.predictions.table import each_case, read
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import numbered
 
@@ -33,7 +28,6 @@ FEW = 3
 # Cases of a model up to which counts are written out as rows.
 MAX_CASES = 100_000_000
 TWO_SCORES = ["p_logreg", "p_forest"]
-WHOLE_CASES = "drop such cases of all models before, or correct them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,42 +114,31 @@ class ComparedCases:
     case: str | None
 
 
-def read_cases(
-    cases: Cases[Any], hint: str = WHOLE_CASES, *, unpaired: bool = False
-) -> ComparedCases:
+def read_cases(cases: Cases[Any], *, unpaired: bool = False) -> ComparedCases:
     """Cases of one test set, read once; raise where models did not score the same ones.
 
     In a wide table each row is a case where no column tells them apart. Models that are `unpaired`
     are read as if each had a test set of its own.
     """
     model, case = model_column(cases), cases.case
-    if case is None and not (unpaired or cases.scores):
+    if case is None and not unpaired:
         raise InvalidArgument(
             "nothing tells which rows are the same case, by which models are compared.",
-            hint=Hint("name its column, {case}.", case="id"),
+            hint="name its column, case='id'.",
         )
-    if cases.scores and case is None and not unpaired:
-        table, case = with_row_cases(cases.table)
-        cases = replace(cases, table=cast(Any, table), case=case)
     also = [] if case is None else [case]
     # A fold has one value here.
-    cases, clusters = with_cluster(replace(cases, fold=()))
-    # Rows cannot be dropped one by one: a case is compared as scored by all models.
-    with without_nulls(hint):
-        unread = unaudited(cases, also=[*also, *clusters], collected=True)
-        predictions = unread.predictions
-        rows = unread.collected_with(predictions.valid_rows)
+    cases = replace(cases, fold=())
+    predictions = read(cases, also=also, collected=True, clustered=cases.cluster is not None)
+    rows = predictions.valid_rows.collect()
     if predictions.weighted:
         rows = rows.filter(pl.col(WEIGHT) > 0)
     if rows[model].n_unique() < 2:
         raise InvalidArgument(
             f"{model!r} has {rows[model].n_unique()} value(s), a comparison needs two.",
-            hint=Hint("give a column of scores for each model: {score}.", score=TWO_SCORES)
-            if cases.scores
-            else "is this the column that tells the models apart?",
+            hint="is this the column that tells the models apart?",
         )
-    if clusters:
-        rows = rows.rename({clusters[0]: CLUSTER})
+    if cases.cluster is not None:
         check_clusters(rows[CLUSTER].null_count())
     scored = _scored(rows, model, case, sampled=predictions.sampled)
     return ComparedCases(scored, rows.schema[model], model, case)
@@ -171,7 +154,8 @@ def scored_by_key(
     """
     own, alone = cases, False
     if units and cases.cluster is None and cases.case is not None:
-        own, alone = replace(cases, cluster=cases.case), True
+        rows = cases.rows.with_columns(cluster=pl.col("case"))
+        own, alone = replace(cases, rows=rows, cluster="cluster"), True
     predictions = read(own, clustered=own.cluster is not None)
     rows = predictions.cases.collect()
     if own.cluster is not None:
@@ -248,25 +232,19 @@ def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:
 
 def model_column(cases: Cases[Any]) -> str:
     """The name of the column that tells the models apart; raise where there is none."""
-    if cases.scores:
-        return MODEL
     if cases.model is not None:
         return cases.model
-    names = cases.table.lazy().collect_schema().names()
+    names = cases.source.lazy().collect_schema().names()
     if cases.truth is None:
         raise InvalidArgument(
             f"nothing tells the models apart; the table has {quoted(names)}.",
-            hint=Hint("name the column that does, {model}.", model="model"),
+            hint="rename the column that does to 'model'.",
         )
     raise InvalidArgument(
         "nothing tells the models apart, and there is one column of scores: a comparison "
         f"needs two models or more; the table has {quoted(names)}.",
-        hint=Hint(
-            "give one column of scores per model, {score}, or with a row per model and "
-            "case the column that tells the models apart, {model}.",
-            score=TWO_SCORES,
-            model="model",
-        ),
+        hint=f"give one column of scores per model, score={TWO_SCORES}, or with a row per model "
+        "and case the column that tells the models apart, model='model'.",
     )
 
 
@@ -278,27 +256,21 @@ def common_cases_of(
     Each fold is a test set. A score is missing if it is null or NaN, or if a model has no row of
     the case. Without `case` rows of one column of scores cannot be paired, and all are kept.
     """
-    table, scores = cases.table, cases.scores
-    case = cases.case
-    unlabelled = _without_truth(cases)
-    if cases.counted_by is not None:
-        unlabelled |= _is_missing(table, cases.counted_by[1])
-    if scores:
-        missing = {name: _is_missing(table, name) for name in scores}
-        by_model = [(name, int(is_so.sum())) for name, is_so in missing.items()]
-        kept = table.filter(~reduce(or_, missing.values(), unlabelled))
-        number, left = table.height, table.height - kept.height
-    elif case is None:
+    table, case = cases.rows, cases.case
+    if case is None:
         return cases, None
-    else:
-        ids = [*dict.fromkeys([*cases.fold, case])]
-        lacking = _lacking(cases, model, ids, table[case].is_not_null())
-        by_model = [*lacking.group_by(model).agg(pl.len()).sort(model).iter_rows()]
-        out = pl.concat([lacking.select(ids), table.filter(unlabelled).select(ids)]).unique()
-        kept = join_on(table, out, ids, "anti", order="left")
-        number, left = table.select(ids).n_unique(), out.height
+    if "error" not in table:
+        table = table.with_columns(error=pl.lit(None, pl.UInt8))
+    unscored = table["error"].is_in([NULL_SCORE, NAN_SCORE]).fill_null(False)
+    unlabelled = table["error"].is_not_null() & ~unscored
+    ids = [*cases.fold, case]
+    lacking = _lacking(table, unscored, model, ids)
+    by_model = [*lacking.group_by(model).agg(pl.len()).sort(model).iter_rows()]
+    out = pl.concat([lacking.select(ids), table.filter(unlabelled).select(ids)]).unique()
+    kept = join_on(table, out, ids, "anti", order="left").drop("error")
+    number, left = table.select(ids).n_unique(), out.height
     if not left:
-        return replace(cases, nulls="raise"), None
+        return replace(cases, rows=kept, nulls="raise", errors=()), None
     by_model = [(name, count) for name, count in by_model if count]
     names = ", ".join(f"{count:,} of {quoted([name])}" for name, count in by_model[:MAX_NAMED])
     if len(by_model) > MAX_NAMED:
@@ -313,17 +285,15 @@ def common_cases_of(
         f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all models, "
         f"which are compared on the same {number - left:,}: {why}."
     )
-    return replace(cases, table=kept, nulls="raise"), said
+    return replace(cases, rows=kept, nulls="raise", errors=()), said
 
 
 def _lacking(
-    cases: Cases[pl.DataFrame], model: str, ids: Sequence[str], has_case: pl.Series
+    table: pl.DataFrame, unscored: pl.Series, model: str, ids: Sequence[str]
 ) -> pl.DataFrame:
-    """The model and the `ids` of each score that is missing, in a table with one score column."""
-    table = cases.table
-    unscored = _is_missing(table, cast(str, cases.score))
-    key = [*dict.fromkeys([model, *ids])]
-    known = table.filter(has_case)
+    """The model and the `ids` of each score that is missing."""
+    key = [model, *ids]
+    known = table.drop_nulls("case")
     if not share_cases(known, ids, model):
         return table.filter(unscored).select(key)
     cells = known.select(ids).unique().join(known.select(model).unique(), how="cross")
@@ -333,20 +303,6 @@ def _lacking(
 def share_cases(rows: pl.DataFrame, ids: Sequence[str], model: str) -> bool:
     """Whether any two models have a case in common; if not, `ids` may be numbers of rows."""
     return rows.select(*ids, model).unique().height > rows.select(ids).unique().height
-
-
-def _without_truth(cases: Cases[pl.DataFrame]) -> pl.Series:
-    """Whether the truth of each row is missing."""
-    truth = pl.col(cast(str, cases.truth)).alias(TRUTH)
-    named = cases.table.select(truth)
-    _, errors = truth_column(named.schema[TRUTH], cast(str, cases.truth), cases.positive)
-    return named.select(dict(errors)[NULL_TRUTH]).to_series()
-
-
-def _is_missing(table: pl.DataFrame, column: str) -> pl.Series:
-    """Whether each value is null or NaN."""
-    values = table[column]
-    return values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
 
 
 def _refuse_unpaired(rows: pl.DataFrame, model: str, case: str) -> None:
@@ -372,12 +328,11 @@ def refuse_lacking(rows: pl.DataFrame, blocks: Sequence[str], model: str, case: 
     counts = rows.group_by(key).agg(models.alias("found"))
     wanted = rows.group_by(blocks).agg(models) if blocks else rows.select(models)
     counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")
-    hint = Hint("compare the models on the cases that all of them scored, {nulls}.", nulls="drop")
+    hint = "compare the models on the cases that all of them scored, nulls='drop'."
     if not share_cases(rows, key, model):
-        hint = Hint(
+        hint = (
             "no case is scored by two models: name the column that tells which rows are the same "
-            "case, {case}.",
-            case="id",
+            "case, case='id'."
         )
     few = counts.filter(pl.col("found") < pl.col("models"))
     _refuse(few, key, "cases lack a score by some model", hint)
@@ -388,10 +343,10 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
     case = key[-2] if len(key) > 1 else key[0]
     twice = rows.group_by(key).agg(pl.len().alias(SIZE)).filter(pl.col(SIZE) > 1)
     _refuse(twice, key, "cases are there twice for a model",
-            Hint("keep one row per case and model, or say that no column tells cases apart, "
-                 "case=None. Number the cases of several folds throughout. Where several rows "
-                 "belong to one patient, customer or the like, name these as {cluster}, and what "
-                 "tells the rows apart as {case}.", cluster=case, case="row"),
+            "keep one row per case and model, or say that no column tells cases apart, case=None. "
+            "Number the cases of several folds throughout. Where several rows belong to one "
+            f"patient, customer or the like, name these as cluster={case!r}, and what tells the "
+            "rows apart as case='row'.",
             )  # fmt: skip
 
 

@@ -8,9 +8,10 @@ from math import ceil, log, log10, sqrt
 from typing import Any
 from zlib import crc32
 
+import numpy as np
+
 from polaroc.base.arrays import value_of
 from polaroc.base.columns import EFFECTIVE
-from polaroc.base.lazy import np
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS, value_of
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.curves.cell_arrays import CellArrays, ScoredCells
 from polaroc.measures.array_sums import array_sums

@@ -7,9 +7,9 @@ from itertools import combinations
 from math import inf, isinf
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.measures.spec import Measure
 from polaroc.thresholds.named_rates import OfRates

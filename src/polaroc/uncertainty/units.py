@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.curves.cell_arrays import CellArrays, ScoredCells
 from polaroc.measures.moved_segments import Segments

@@ -3,7 +3,8 @@
 from math import log, log1p
 from typing import NamedTuple
 
-from polaroc.base.lazy import np
+import numpy as np
+
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import CASES, Evidence
 

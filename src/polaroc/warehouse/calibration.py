@@ -1,21 +1,19 @@
 """Probabilities at any prior where the cases are, by a join on the thresholds of a hull."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from sys import float_info
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_flag
 from polaroc.base.columns import check_shared_keys, within
 from polaroc.base.columns import curve_keys as local_curve_keys
-from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.curves.whole import whole_curves
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import BESIDE, Columns
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import some_priors
 from polaroc.probability.probabilities import (
     ADDED,
@@ -28,12 +26,11 @@ from polaroc.probability.probabilities import (
     hull_blocks,
     refuse_added,
 )
-from polaroc.probability.probabilities import probabilities as local_probabilities
 from polaroc.typing import IbisTable, Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, is_among, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along
-from polaroc.warehouse.curves import TABLES, curve_keys, fetch_hull_candidates
-from polaroc.warehouse.predictions import described
+from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates
+from polaroc.warehouse.predictions import names_and_keys
 from polaroc.warehouse.whole import check_whole
 
 # The score above a block, within the floats that are finite, as is that of a row.
@@ -45,16 +42,9 @@ MOMENTS = tuple(private(f"moment_{power}") for power in range(3))
 TOLERANCE = 1e-9
 
 
-@described_as(TABLES, local_probabilities)
-@takes_cases(
-    ["score", "model", "fold", "by"],
-    no_bearing=["truth", "positive", "nulls", "count", "weight", *BESIDE],
-    needed=["score"],
-    describe=described,
-)
 def probabilities(
-    cases: Cases[Any],
-    curve: "IbisTable | Table",
+    table: IbisTable,
+    curve: IbisTable | Table,
     *,
     priors: Priors,
     same_table: bool = False,
@@ -67,14 +57,29 @@ def probabilities(
 
     Parameters
     ----------
-    cases
+    table
         Cases that the curve was not made of: an ibis table.
-    **columns
     curve
         The result of `warehouse.curve`, or of `polaroc.curve`, on a tuning table.
+    priors
+        Priors in (0, 1), or ``"observed"`` for that of the tuning table; one, several,
+        or a prior grid.
     same_table
         Whether the very table that the curve was made of is meant. If not, `note` says
         where a key has as many cases as its curve, with the same mean and spread.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
+
+    Returns
+    -------
+    Table
+        The columns of the function of the same name in `polaroc`, its rows in no order.
+        Nothing is computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As the function of the same name in `polaroc` does for a lazy frame.
 
     Notes
     -----
@@ -93,26 +98,28 @@ def probabilities(
     >>> found.order_by("case").probability.to_polars().round(3).to_list()
     [0.136, 0.026]
     """
-    check_flag("same_table", same_table)
-    table: Any = cases.table
-    score = cast(str, cases.score)
-    names, own = table.columns, cases.keys
+    names = table.columns
     refuse_added(names)
+    given, own = names_and_keys(table, {**columns, "truth": None}, ["score"])
     points, moments = _tuned(curve)
     keys = local_curve_keys(points.lazy())
-    check_shared_keys(keys, own, "the curve")
+    check_shared_keys(keys, [*own], "the curve")
     blocks, grid = _probabilities_of_blocks(points, keys, priors)
-    number = table[score].cast("float64")
+    number = table[given["score"][0]].cast("float64")
     is_number = number.notnull() & ~number.isnan()
     limited = number.clip(literal(-FINITE), literal(FINITE))
-    rows = table.mutate(**{OF_ROW: is_number.ifelse(limited, literal(None))})
+    scored = {OF_ROW: is_number.ifelse(limited, literal(None))}
+    rows = table.mutate(**scored, **{private(f"own_{key}"): own[key] for key in keys})
     crossed = rows.cross_join(sent_along(grid.rename({"prior": private("given")}), table))
     of_blocks = {key: private(f"key_{i}") for i, key in enumerate(keys)}
     block = sent_along(blocks.rename(of_blocks), table)
     joined = crossed.left_join(
         block,
         [
-            *(crossed[key].identical_to(block[name]) for key, name in of_blocks.items()),
+            *(
+                crossed[private(f"own_{key}")].identical_to(block[name])
+                for key, name in of_blocks.items()
+            ),
             crossed[PLACE] == block[private("block_place")],
             crossed[OF_ROW] >= block[LEAST],
             (crossed[OF_ROW] < block[MOST]) | block[MOST].isnull(),
@@ -196,21 +203,27 @@ def _with_note_on_same(
     score = _squeezed(deferred(OF_ROW))
     powers = (score.notnull().ifelse(literal(1), literal(0)), score, score * score)
     own = {f"own_{i}": value.sum() for i, value in enumerate(powers)}
-    per_key = rows.filter(deferred(OF_ROW).notnull()).aggregate(by=keys, **own)
+    own_keys = [private(f"own_{key}") for key in keys]
+    per_key = rows.filter(deferred(OF_ROW).notnull()).aggregate(by=own_keys, **own)
     names = {key: private(f"tuned_{i}") for i, key in enumerate(keys)}
     sums = moments.rename(names).with_columns(pl.col(MOMENTS).cast(pl.Float64))
     tuned = sent_along(sums, rows)
-    matches = [per_key[key].identical_to(tuned[name]) for key, name in names.items()]
+    matches = [
+        per_key[own_key].identical_to(tuned[name])
+        for own_key, name in zip(own_keys, names.values(), strict=True)
+    ]
     both = per_key.inner_join(tuned, matches or [ibis_library().literal(True)])
     close = [
         (deferred(f"own_{i}") - deferred(name)).abs() <= TOLERANCE * deferred(name).abs()
         for i, name in enumerate(MOMENTS)
     ]
     same = both.filter(close).select(
-        **{private(f"same_{i}"): deferred(key) for i, key in enumerate(keys)},
+        **{private(f"same_{i}"): deferred(key) for i, key in enumerate(own_keys)},
         **{SAME: ibis_library().literal(True)},
     )
-    matches = [shown[key].identical_to(same[private(f"same_{i}")]) for i, key in enumerate(keys)]
+    matches = [
+        shown[key].identical_to(same[private(f"same_{i}")]) for i, key in enumerate(own_keys)
+    ]
     flagged = shown.left_join(same, matches or [ibis_library().literal(True)])
     return flagged.mutate(
         note=deferred(SAME).fill_null(False).ifelse(SAME_SCORES, deferred("note"))

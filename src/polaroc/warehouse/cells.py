@@ -24,7 +24,7 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.curves.segments import snap_to_total
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal, to_ibis
@@ -117,11 +117,7 @@ def _checked_edges(edges: object) -> list[float]:
         raise InvalidArgument(
             f"ranges is {edges!r}, allowed are 'auto', a number of ranges and a list of finite "
             "scores.",
-            hint=Hint(
-                "for example {ranges}, or ranges=[0.1, 0.5, 0.9].",
-                command_line="for example {ranges}.",
-                ranges=64,
-            ),
+            hint="for example ranges=64, or ranges=[0.1, 0.5, 0.9].",
         )
     return sorted(set(map(float, listed)))
 

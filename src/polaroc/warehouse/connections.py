@@ -1,5 +1,7 @@
 """Connect to engines by address, find their tables, and fetch results."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -8,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.errors import Hint, InvalidArgument, MissingExtra, quoted
+from polaroc.errors import InvalidArgument, MissingExtra, quoted
 from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import ibis_library
 
@@ -238,8 +240,5 @@ def check_connected(table: IbisTable) -> None:
         raise InvalidArgument(
             "the table has no connection: hulls and intervals are finished on this machine, and "
             "ranges='auto' counts rows.",
-            hint=Hint(
-                "connect to the table; or use {interpolation}, no intervals, given ranges.",
-                interpolation="exact",
-            ),
+            hint="connect to the table; or use interpolation='exact', no intervals, given ranges.",
         )

@@ -1,20 +1,18 @@
 """Curves of tie-collapsed cells, computed by the engine; hulls, computed locally."""
 
+from __future__ import annotations
+
 from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc.base.columns import CURVE, GRID, RESERVED
-from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PRIVATE, ROWS
-from polaroc.curves.hull import hull as local_hull
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import takes_cases
 from polaroc.typing import IbisTable
 from polaroc.warehouse.cells import (
     FATAL,
@@ -26,7 +24,7 @@ from polaroc.warehouse.cells import (
 )
 from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.predictions import Predictions, check_table, described, read
+from polaroc.warehouse.predictions import Predictions, check_table, read
 from polaroc.warehouse.whole import TOTALS, check_whole
 
 CELL_COUNTS = ("pos", "neg", "tp", "fp")
@@ -35,14 +33,31 @@ REACHES = (1, 4, 16, 64)
 # Margin by which a point must be below a chord, larger than rounding errors.
 CHORD_MARGIN = 1 - 1e-9
 BELOW = PRIVATE + "below"
-# What functions of the warehouse take and give.
-TABLES = """
+
+
+def curve(
+    table: IbisTable,
+    *,
+    ranges: Ranges = None,
+    **columns: Unpack[Columns],
+) -> IbisTable:
+    """ROC curves, one per key, with ties collapsed, as `polaroc.curve`.
+
     Parameters
     ----------
-    cases
-        Predictions, one row per case: an ibis table. Columns are given by name.
-    curve
-        The result of `warehouse.curve`.
+    table
+        Predictions, one row per case: an ibis table. A query cannot raise: a key with null or NaN
+        rows has null totals and rates.
+    ranges
+        For keys too large for one worker: the number of ranges of the score, up to
+        256, in which the rows of each key are cumulated separately; ``"auto"`` is one
+        per million rows of the largest key, which this call counts. The edges of the
+        ranges are quantiles of a sample of scores that this call fetches (with
+        ``"auto"``, of keys with more than a million rows); or give the edges as a list
+        of scores, and nothing is fetched. The query then reads the table twice, and
+        must find the same rows both times. Results do not depend on `ranges`.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
 
     Returns
     -------
@@ -54,33 +69,6 @@ TABLES = """
     ------
     InvalidPredictions, InvalidArgument, InvalidTable
         As the function of the same name in `polaroc` does for a lazy frame.
-"""
-
-
-@described_as(TABLES)
-@takes_cases(COUNTED_BY, no_bearing=BESIDE, describe=described)
-def curve(
-    cases: Cases[Any],
-    *,
-    ranges: Ranges = None,
-    **columns: Unpack[Columns],
-) -> IbisTable:
-    """ROC curves, one per key, with ties collapsed, as `polaroc.curve`.
-
-    Parameters
-    ----------
-    cases
-        Predictions, one row per case: an ibis table. Columns are given by name. A query cannot
-        raise: a key with null or NaN rows has null totals and rates.
-    **columns
-    ranges
-        For keys too large for one worker: the number of ranges of the score, up to
-        256, in which the rows of each key are cumulated separately; ``"auto"`` is one
-        per million rows of the largest key, which this call counts. The edges of the
-        ranges are quantiles of a sample of scores that this call fetches (with
-        ``"auto"``, of keys with more than a million rows); or give the edges as a list
-        of scores, and nothing is fetched. The query then reads the table twice, and
-        must find the same rows both times. Results do not depend on `ranges`.
 
     Examples
     --------
@@ -93,8 +81,7 @@ def curve(
     >>> points.select("threshold", "tp", "fp", "tpr").to_polars().rows()
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
-    predictions = read(cases)
-    predictions = with_ranges(predictions, ranges)
+    predictions = with_ranges(read(table, columns), ranges)
     return to_curve_table(predictions, cells(predictions, count_cells(predictions)))
 
 
@@ -139,16 +126,25 @@ def curve_keys(curve: IbisTable) -> list[str]:
     return [name for name in curve.columns if name not in RESERVED]
 
 
-@described_as(TABLES, local_hull)
 def hull(curve: IbisTable) -> IbisTable:
     """The upper convex hull of each ROC curve, as `polaroc.hull`.
 
     This call fetches the points that may be vertices, and no others.
 
+    Parameters
+    ----------
+    curve
+        The result of `warehouse.curve`.
+
     Returns
     -------
     Table
         The columns of `polaroc.hull`, as a table in memory.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As the function of the same name in `polaroc` does for a lazy frame.
 
     Examples
     --------

@@ -1,19 +1,18 @@
 """All measures of a prediction table in one query."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import EFFECTIVE
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import InvalidArgument, NotSupported
 from polaroc.evaluation.request import Request
-from polaroc.files.memory import Memory
-from polaroc.files.progress import Progress
 from polaroc.measures.areas import AUPREC, IAUPREC, with_shared_nodes
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.functions import table_sums
@@ -21,11 +20,9 @@ from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
 from polaroc.measures.table import without_repeats
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
-from polaroc.predictions.takes_cases import refuse_roles, takes_cases
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import IbisTable, Interpolation, Priors
+from polaroc.typing import IbisTable, Interpolation, Prior, Priors
 from polaroc.uncertainty.intervals import with_limits
 from polaroc.warehouse.cells import (
     FATAL,
@@ -38,33 +35,26 @@ from polaroc.warehouse.cells import (
 )
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.curves import TABLES, curve, fetch_hulls, in_memory, to_curve_table
+from polaroc.warehouse.curves import fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
-from polaroc.warehouse.predictions import Predictions, described, read
+from polaroc.warehouse.predictions import Predictions, read
 from polaroc.warehouse.whole import TOTALS
 
 # The most cells that are fetched, about 2 GB.
 MAX_CELLS = 20_000_000
 
 
-@described_as(TABLES, curve)
-@takes_cases(
-    [*COUNTED_BY, "score_prior"],
-    no_bearing=[role for role in BESIDE if role != "score_prior"],
-    describe=described,
-)
 def evaluate(
-    cases: Cases[Any],
+    table: IbisTable,
     *,
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     intervals: bool = False,
     level: float = 0.95,
-    measures: str | Sequence[str] | None = None,
-    memory: Memory | None = None,
-    progress: Progress | None = None,
+    measure: str | Sequence[str] | None = None,
+    score_prior: Prior = "observed",
     ranges: Ranges = None,
     **columns: Unpack[Columns],
 ) -> IbisTable:
@@ -72,23 +62,32 @@ def evaluate(
 
     Parameters
     ----------
-    **columns
-    priors, over, interpolation, measures
+    table
+        Predictions, one row per case: an ibis table.
+    priors, over, interpolation, measure, score_prior
         As in `polaroc.evaluate`. For the interpolation ``"hull"`` the points that may be vertices
         are fetched at once, and the result is a table in memory.
     intervals, level
         As in `polaroc.evaluate`. This call then fetches the cells, one per key and
         distinct score (at most 20 million), and computes the intervals on this
-        machine; the result is a table in memory. Clusters and sampling weights are refused.
-    memory, progress
-        Must be None: they are for computations on this machine; the engine has its
-        own settings.
+        machine; the result is a table in memory.
+    ranges
+        As in `curve`.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
 
     Returns
     -------
     Table
         The columns of `polaroc.evaluate`, its rows in no order. Nothing is
         computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As `polaroc.evaluate` does for a lazy frame.
+    NotSupported
+        For `intervals` with a `cluster` or a `weight`.
 
     Examples
     --------
@@ -100,20 +99,22 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in found.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
-    _refuse_local_options(memory=memory, progress=progress)
-    if intervals:
-        taken = [role for role in ROLES if role not in ("cluster", "weight")]
-        refuse_roles(cases, "warehouse.evaluate(intervals=True)", taken)
+    for role in ("cluster", "weight"):
+        if intervals and columns.get(role) is not None:
+            raise NotSupported(
+                f"warehouse.evaluate(intervals=True) does not support {role}.",
+                hint="fetch the rows, and give them to polaroc.evaluate.",
+            )
     request = Request(
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=cases.score_prior,
+        measure=measure, score_prior=score_prior,
     )  # fmt: skip
-    predictions = with_ranges(read(cases), ranges)
+    predictions = with_ranges(read(table, columns), ranges)
     counts = _cells(predictions)
     _, on_curve, on_hull = request.select(IBIS)
     if not on_hull and not intervals:
         return measured(predictions, counts, _share_nodes(on_curve, request))
-    check_connected(cases.table)
+    check_connected(table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
     # With intervals all sums are taken again from the fetched cells.
     there = [] if intervals else on_curve
@@ -133,18 +134,6 @@ def _share_nodes(measures: Sequence[Measure], request: Request) -> list[Measure]
         else measure
         for measure in measures
     ]
-
-
-def _refuse_local_options(**local: object) -> None:
-    """Raise for options that are only for computations on this machine."""
-    given = [name for name, value in local.items() if value is not None]
-    if given:
-        raise InvalidArgument(
-            f"{' and '.join(given)} is given, which is for work on this machine, not the engine's.",
-            hint=Hint(
-                "leave it out; for keys too large for one worker give {ranges}.", ranges="auto"
-            ),
-        )
 
 
 def _with_hulls(

@@ -1,13 +1,13 @@
-"""Read a prediction table in a warehouse into columns with fixed names."""
+"""A prediction table in a warehouse, in columns with fixed names."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, get_args
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.columns import RESERVED, check_keys
-from polaroc.base.lazy import np
+from polaroc.base.columns import RESERVED
 from polaroc.base.private_columns import (
     LEAST_NEG,
     LEAST_POS,
@@ -18,11 +18,10 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import require_roles
-from polaroc.predictions.resolved import overridden, resolved
-from polaroc.predictions.roles import FOUND, NEEDED
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice, quoted
+from polaroc.predictions.canonical import is_wide, named_columns
+from polaroc.predictions.cases import require
+from polaroc.predictions.columns import NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,
     NAN_SCORE,
@@ -38,15 +37,14 @@ from polaroc.predictions.row_checks import (
     labels_of,
     listed,
 )
-from polaroc.predictions.wide import MODEL
 from polaroc.typing import IbisTable, Label, Nulls
 from polaroc.warehouse.columns import ibis_library, literal
 
-# Whole numbers up to here are floats too.
+# Integers up to this are exact as floats.
 EXACT = 2**53
 # How engines write the floats 0 and 1.
 FLOATS = ("0.0", "0.0e0"), ("1.0", "1.0e0")
-# The bounds of Int64, the upper one as the next lower float.
+# The bounds of Int64 as floats; no float is the upper one, so that it is the next lower.
 MIN_WHOLE, MAX_WHOLE = -(2.0**63), 2.0**63 - 1024
 
 
@@ -54,9 +52,9 @@ MIN_WHOLE, MAX_WHOLE = -(2.0**63), 2.0**63 - 1024
 class Predictions:
     """A prediction table with the keys, `SCORE`, `TRUTH`, `WEIGHT` and `ROW_ERROR`.
 
-    As in `polaroc.predictions.table`, `ROW_ERROR` is the code of why a row cannot be ranked,
-    null for a valid row; invalid rows have no score. `edges` are the scores at which ranges
-    begin if the scores are cumulated in ranges.
+    `ROW_ERROR` is the code of the reason why a row cannot be ranked, null for a valid row; invalid
+    rows have no score. `edges` are the scores at which ranges begin, if scores are cumulated in
+    ranges. The other fields are those of `polaroc.predictions.table.Predictions`.
     """
 
     rows: IbisTable
@@ -83,73 +81,73 @@ class Predictions:
         return [kind for kind in self.possible_errors if self.nulls == "raise" or kind in WRONG]
 
 
-def described(
-    table: IbisTable,
-    said: Mapping[str, Any],
-    needed: Collection[str] = NEEDED,
-    *,
-    find: Collection[str] = (*NEEDED, *FOUND),
-) -> Cases[Any]:
-    """The roles of the columns of a table."""
-    if isinstance(table, Cases):
-        cases = overridden(table, said)
-        require_roles(cases.said, needed, cases.table.columns)
-        check_table(cases.table)
-        return cases
-    check_table(table)
-    names = pl.LazyFrame(schema={name: _like(kind) for name, kind in table.schema().items()})
-    return replace(resolved(names, said, needed=needed, find=find), table=cast(Any, table))
-
-
-def _like(kind: Any) -> pl.DataType:
-    """A type of Polars for what matters to the roles of a column; text where it is not known."""
-    if kind.is_floating():
-        return pl.Float64()
-    if kind.is_nested() or kind.is_binary():
-        return pl.Binary()
-    if kind.is_string() or kind.is_unknown():
-        return pl.String()
-    if kind.is_boolean():
-        return pl.Boolean()
-    return pl.Int64() if kind.is_integer() else pl.Date()
-
-
-def read(cases: Cases[Any]) -> Predictions:
-    """A prediction table as `Predictions`; nothing is computed yet."""
-    table, counted_by, nulls = cases.table, cases.counted_by, cases.nulls
-    truth, positive = cast(str, cases.truth), cases.positive
-    keys = cases.keys
-    check_keys(keys)
-    _check_case(keys)
-    label, truth_errors = _truth(table[truth], truth, positive)
-    columns, errors = {key: table[key] for key in keys} | {TRUTH: label}, truth_errors
-    if counted_by is not None:
-        columns[WEIGHT], weight_errors = _weight(table, *counted_by)
+def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
+    """The predictions of a table, with the keywords of `polaroc.cases`; nothing is computed yet."""
+    names, kept = names_and_keys(table, columns)
+    nulls, positive = columns.get("nulls", "raise"), columns.get("positive")
+    check_choice("nulls", nulls, get_args(Nulls))
+    _check_case(names.get("by", []))
+    keys, scores = [*kept], names["score"]
+    kept[TRUTH], errors = _truth(table[names["truth"][0]], names["truth"][0], positive)
+    role = next((role for role in ("count", "weight") if role in names), None)
+    if role is not None:
+        kept[WEIGHT], weight_errors = _weight(table, role, names[role][0])
         errors = [*errors, *weight_errors]
-    weights = counted_by is not None, cases.weight is not None
-    if not cases.scores:
-        rows, possible = _rows(table, cast(str, cases.score), columns, errors)
+    weights = role is not None, role == "weight"
+    if not is_wide(columns):
+        rows, possible = _rows(table, scores[0], kept, errors)
         return Predictions(rows, keys, *weights, nulls, possible)
     of_models = [
-        _rows(table, column, {MODEL: ibis_library().literal(column)} | columns, errors)
-        for column in cases.scores
+        _rows(table, column, kept | {"model": ibis_library().literal(column)}, errors)
+        for column in scores
     ]
     rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
     possible = sorted({code for _, codes in of_models for code in codes})
-    return Predictions(rows, [MODEL, *keys], *weights, nulls, possible)
+    keys = [*names.get("by", []), "model", *(["fold"] if "fold" in names else [])]
+    return Predictions(rows, keys, *weights, nulls, possible)
+
+
+def names_and_keys(
+    table: IbisTable, columns: Mapping[str, Any], needs: Collection[str] = NEEDED
+) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """The columns of each role, and the keys by their names in results."""
+    check_table(table)
+    # Types matter to tables in memory only.
+    schema = dict.fromkeys(table.columns, pl.Null())
+    names = named_columns(columns, schema)
+    require(names, schema, needs)
+    keys = {name: table[name] for name in names.get("by", [])}
+    if "model" in names:
+        keys["model"] = table[names["model"][0]]
+    if "fold" in names:
+        keys["fold"] = _fold(table, names["fold"])
+    return names, keys
+
+
+def _fold(table: IbisTable, names: Sequence[str]) -> Any:
+    """The column of folds; several are joined by dots."""
+    if len(names) == 1:
+        return table[names[0]]
+    first, *others = (
+        table[name].cast("string").replace("\\", "\\\\").replace(".", "\\.").fill_null("\\null")
+        for name in names
+    )
+    for other in others:
+        first = first + "." + other
+    return first
 
 
 def _rows(
     table: IbisTable, score: str, columns: dict[str, Any], errors: list[tuple[int, Any]]
 ) -> tuple[IbisTable, list[int]]:
-    """The rows of one column of scores, and the codes of what may be wrong with them."""
+    """The rows of one column of scores, and the codes of errors that they may have."""
     value, score_errors = _score(table[score], score)
     errors = [*score_errors, *errors]
     ibis = ibis_library()
-    # For some engines NaN is null too, so it is asked for first.
+    # On some engines NaN is also null, so that NaN has to be first.
     first = sorted(errors, key=lambda error: error[0] != NAN_SCORE)
     row_error = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in first))
-    # Engines differ in whether −0 is 0; equal scores are one tie.
+    # Engines differ in whether −0 equals 0; equal scores must be tied.
     ranked = ibis.cases((row_error.notnull(), None), (value == 0, literal(0)), else_=value)
     rows = table.select(**columns, **{SCORE: ranked.cast("float64"), ROW_ERROR: row_error})
     return rows, [code for code, _ in errors]
@@ -166,12 +164,13 @@ def check_table(table: object) -> None:
 
 
 def _check_case(keys: Sequence[str]) -> None:
-    """Raise for keys that equal reserved names on engines that ignore upper and lower case."""
-    taken = [key for key in keys if key.lower() in RESERVED or key.lower().startswith(PRIVATE)]
+    """Raise for keys that some engines, which ignore case, do not tell from reserved names."""
+    reserved = {*RESERVED, "model", "fold"}
+    taken = [key for key in keys if key.lower() in reserved or key.lower().startswith(PRIVATE)]
     if taken:
         raise InvalidArgument(
             f"by has {quoted(taken)}: some engines do not tell that from polaroc's "
-            f"own columns ({', '.join(sorted(RESERVED))}).",
+            f"own columns ({', '.join(sorted(reserved))}).",
             hint="rename the key column first: table.rename(...).",
         )
 

@@ -1,10 +1,12 @@
 """Queries as SQL text, for a warehouse console or a dbt model, without a connection."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import ibis_library
 from polaroc.warehouse.connections import split_table_name
@@ -59,9 +61,7 @@ def sql(table: IbisTable, dialect: str) -> str:
     if table.op().find(ibis.expr.operations.InMemoryTable):
         raise InvalidArgument(
             "the table holds rows of its own, which no query can have.",
-            hint=Hint(
-                "hulls are finished on this machine: use {interpolation}.", interpolation="exact"
-            ),
+            hint="hulls are finished on this machine: use interpolation='exact'.",
         )
     from ibis.backends.sql import compilers
 

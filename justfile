@@ -96,10 +96,6 @@ differential TABLES="60000":
 faults:
     pytest -q -m "" tests/files/test_faults.py
 
-# Small changes to the code that no test notices, of a random sample.
-mutants *ARGS:
-    python tests/tools/mutants.py {{ARGS}}
-
 # Build wheel and sdist, and use each in a clean environment (needs `pip install build twine`).
 package:
     .ci/package

@@ -263,7 +263,7 @@ def test_every_source_that_is_cited_is_known_and_every_known_one_is_cited():
 @pytest.mark.parametrize(
     ("name", "related", "source"),
     [
-        ("compare", "choose : Which model to take", "Piepho"),
+        ("compare", "choose : Choose a model over", "Piepho"),
         ("warehouse.curve", "polaroc.curve : ROC curves, one", None),
         ("rates.precision", "skew : Negatives per positive", "Landgrebe, Pacl"),
         ("comparison.choice.Choice", "operating_points : ", None),

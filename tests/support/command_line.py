@@ -1,8 +1,8 @@
 """The command line, called in this process."""
 
 import re
+from typing import Any
 
-from click.testing import Result
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -12,7 +12,7 @@ COMMANDS = get_command(app).commands
 OPTIONS = {name for command in COMMANDS.values() for one in command.params for name in one.opts}
 
 
-def polaroc(*words: object, stdin: bytes | None = None, columns: int | None = None) -> Result:
+def polaroc(*words: object, stdin: bytes | None = None, columns: int | None = None) -> Any:
     """What a command prints; the options that its hints name are there."""
     environment = {} if columns is None else {"COLUMNS": str(columns)}
     result = CliRunner(env=environment).invoke(

@@ -194,6 +194,14 @@ def test_a_threshold_is_the_best_of_all_that_meet_the_goal(tmp_path, need, value
                 assert "The threshold is set to" in said["goal"]
 
 
+def test_a_recall_that_is_met_exactly_is_met(tmp_path):
+    # Tenths are no floats; at each threshold all positives above it are called, and no negative.
+    table = pl.DataFrame({"truth": [False] * 30 + [True] * 10, "score": range(40)})
+    for found in (1, 3, 5, 7, 9):
+        said = content(table, tmp_path, constraints={"recall": found / 10})
+        assert (table["score"] >= said["threshold"]).sum() == found
+
+
 def test_thresholds_of_folds_are_judged_on_the_other_folds(tmp_path):
     table = FOLDS.filter(model="A")
     shown = columns_of(content(table, tmp_path, cost_fn=1, test_train_ratio=0.25, case=None))

@@ -152,12 +152,8 @@ def _written(value: object) -> str:
         return f"a {type(value).__name__} of too many digits"
 
 
-def check_choice(
-    name: str, value: object, allowed: tuple[str, ...], otherwise: str | None = None
-) -> None:
+def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse a `value` that is not one of the `allowed` words.
-
-    The hint is `otherwise`, or to choose one of the words.
 
     Examples
     --------
@@ -167,5 +163,5 @@ def check_choice(
         words = ", ".join(repr(word) for word in allowed)
         raise InvalidArgument(
             f"{name} is {quoted([value])}, allowed are {words}.",
-            hint=otherwise or f"choose one of them for {name}.",
+            hint=f"choose one of them for {name}.",
         )

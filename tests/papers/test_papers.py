@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from papers import accsens, published, synthetic
+from papers import accsens, published, satellite, synthetic
 from papers.classifiers import (
     GaussianMixtures,
     NearestNeighbours,
@@ -170,6 +170,12 @@ def test_phoneme_models_run_on_a_table_that_is_given():
     assert made["model"].unique().sort().to_list() == ["sc knnc1", "sc knnc3", "sc parzenc"]
 
 
+@pytest.mark.slow
+def test_satellite_models_depend_on_the_seed():
+    one, other = (satellite.predictions(folds=1, seed=seed) for seed in (1, 2))
+    assert not one.filter(model="B")["case"].equals(other.filter(model="B")["case"])
+
+
 @pytest.mark.parametrize(
     ("name", "mean", "variance"), [("first", (1, 1), (1, 0.25)), ("second", (2, 0), (0.01, 4))]
 )
@@ -241,11 +247,26 @@ def lines(separator: str, rename: dict[str, str] | None = None) -> str:
     "text",
     [
         lines(" "),
+        "\n".join("  " + line for line in lines("   ").splitlines()) + "\n\n",
         KEEL + lines(", "),
         ARFF + lines(",", {"0": "1", "1": "2"}),
+        "V1,V2,V3,V4,V5,Class\n" + lines(",", {"0": "1", "1": "2"}),
+        '"V1","V2","V3","V4","V5","Class"\n' + lines(",", {"0": '"1"', "1": '"2"'}),
+        lines(","),
+        (KEEL + lines(", ")).replace("\n", "\r\n"),
         "\ufeff" + lines(","),
     ],
-    ids=["elena", "keel", "arff", "csv with a byte order mark"],
+    ids=[
+        "elena",
+        "elena indented",
+        "keel",
+        "arff",
+        "csv",
+        "csv quoted",
+        "csv bare",
+        "windows",
+        "byte order mark",
+    ],
 )
 def test_phoneme_is_read_from_every_format(tmp_path, text):
     file = tmp_path / "phoneme"
@@ -260,7 +281,12 @@ def test_phoneme_is_read_from_every_format(tmp_path, text):
     ("content", "said"),
     [
         (b"", "not rows of 5 numbers"),
+        (b"\xff\xfe\x00", "is not text"),
+        (lines(",").replace("-0.205", "?", 1).encode(), "not rows of 5 numbers"),
+        (lines(",").replace("-0.205", "nan", 1).encode(), "not rows of 5 numbers"),
         ("\n".join(lines(",").splitlines()[1:]).encode(), "5403 rows with the labels '0' 3817"),
+        (lines(",", {"1": "0"}).encode(), "labels '0' 5404"),
+        (b"1,2,3\n4,5,6\n", "not rows of 5 numbers"),
     ],
 )
 def test_what_is_not_phoneme_is_refused(tmp_path, content, said):
@@ -268,3 +294,8 @@ def test_what_is_not_phoneme_is_refused(tmp_path, content, said):
     file.write_bytes(content)
     with pytest.raises(pr.errors.InvalidTable, match=rf"{said}(.|\n)*Hint: give the ELENA"):
         phoneme(file)
+
+
+def test_a_missing_phoneme_file_is_refused(tmp_path):
+    with pytest.raises(pr.errors.InvalidTable, match="cannot be read"):
+        phoneme(tmp_path / "none.dat")

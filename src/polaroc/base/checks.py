@@ -85,11 +85,11 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 
 def check_bool(name: str, value: object) -> None:
-    """Refuse what is not True or False: a level, such as 0.9, would count as True."""
+    """Refuse what is not True or False: a level such as 0.9, or "no", would count as True."""
     if not isinstance(value, bool):
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are True and False.",
-            hint=f"{name}=True; the confidence is level=0.95.",
+            hint=f"say {name}=True or leave it out; a confidence is level=0.95.",
         )
 
 

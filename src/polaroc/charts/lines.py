@@ -23,7 +23,6 @@ STRAIGHT = 0.2
 STRAIGHT_OF_MANY = 0.6
 DIGITS = 4
 MAX_LINES = 300
-FEWER_FILES = "give fewer models, or fewer files."
 FEWER_KEYS = "draw fewer models or files: filter the keys that matter."
 FEWER_CURVES = (
     "draw fewer models or files: build curves with the model as their only key, or filter them."

@@ -1,4 +1,4 @@
-"""What commands read: files, the standard input and pipes, or a table at an address."""
+"""The input of commands: files, the standard input and pipes, or a table at an address."""
 
 import shutil
 import sys

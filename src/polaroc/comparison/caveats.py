@@ -1,4 +1,4 @@
-"""What tests of models assume, in sentences.
+"""Sentences on what tests of models assume.
 
 How often a test errs depends on the learner, the folds and the number of cases. Rates that were
 simulated for one design say little of another: they stand in the documentation, not in results.

@@ -1,4 +1,4 @@
-"""What is compared and how: validated options, and the table of one number per model and fold."""
+"""The design of a comparison: validated options, and one number per model and fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

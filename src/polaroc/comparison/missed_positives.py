@@ -1,4 +1,4 @@
-"""What cases say of the areas of two models on folds, beside the folds themselves."""
+"""The uncertainty that positives add to a difference of areas over folds."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What wrong calls cost and at which priors, and a choice by it in words."""
+"""The costs of wrong calls and the priors at which they count, and a choice by cost in words."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -25,7 +25,7 @@ class CellArrays:
 
 @dataclass(frozen=True)
 class KeyCounts:
-    """Of each key of a part of the scores: its cases `tp` and `fp` above the part, and all."""
+    """Counts by key for a part of the scores: cases `tp` and `fp` above the part, and all."""
 
     tp: "Array"
     fp: "Array"

@@ -117,7 +117,7 @@ def steps(backend: Backend) -> dict[str, Quantity]:
 def added_to_whole(
     tolerance: float, is_anchor: Quantity, unranked: Quantity, backend: Backend
 ) -> Quantity:
-    """What a row with `STEPS` adds to the sum of its key, which is 1 of one whole curve.
+    """The part that a row with `STEPS` adds to the sum of its key, which is 1 for one whole curve.
 
     A cell adds how much higher a curved surface is where the cell ends than where it starts. Cells
     that go on from one another, from (0, 0) to the end of the curve, add up to the height there;

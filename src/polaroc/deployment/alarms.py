@@ -1,4 +1,4 @@
-"""What thresholds do in use, and when another one, or another model, is better."""
+"""Thresholds in use, and when another threshold or another model is better."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -254,7 +254,7 @@ def model_alarms(
 
 @dataclass(frozen=True)
 class Rivals:
-    """What is known of models that score the same cases, with the axes model, time and window.
+    """The limits of models that score the same cases, with the axes model, time and window.
 
     `rates` are the estimates of the two rates of each model, `cases` 0 where nothing is known.
     """

@@ -29,11 +29,10 @@ from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
     errors_named,
-    in_use,
     refuse_other_keys,
 )
 from polaroc.errors import InvalidPredictions, check_choice
-from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import with_note
 from polaroc.predictions.row_checks import SCORE
@@ -154,7 +153,7 @@ def estimate_prior(
         known_cases = as_cases(reference, columns, **refuses)
         labelled = read(known_cases, collected=True)
     with errors_named(DEPLOYED):
-        used = in_use(known_cases, deployed, **refuses)
+        used = same_columns(known_cases, deployed, without=["cluster"], labelled=False, **refuses)
         unlabelled = read(used, collected=True)
         refuse_clash(unlabelled.keys, list(COLUMNS))
     refuse_other_keys(labelled.keys, unlabelled.keys, DEPLOYED, may_have_more=True)

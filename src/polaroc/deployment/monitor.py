@@ -46,7 +46,6 @@ from polaroc.deployment.tables import (
     counts_of,
     errors_named,
     for_key,
-    in_use,
     read_with_time,
     references_of,
     refuse_other_keys,
@@ -213,7 +212,10 @@ def monitor(
     with errors_named(REFERENCE):
         known_cases = as_cases(reference, columns, function="monitor", refuses=["weight"])
     with errors_named(DEPLOYED):
-        of_use = in_use(known_cases, deployed, keep=[time], function="monitor", refuses=["weight"])
+        of_use = same_columns(
+            known_cases, deployed, without=["cluster"], labelled=False, keep=[time],
+            function="monitor", refuses=["weight"],
+        )  # fmt: skip
     if of_use.cluster is not None and of_use.names["cluster"] != [time]:
         raise InvalidArgument(
             f"deployed: cluster is {quoted(of_use.names['cluster'])} and time is {time!r}: no "

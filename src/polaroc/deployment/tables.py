@@ -15,17 +15,15 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
-    column_names,
     parts_by_key,
     require,
 )
 from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH, WEIGHT
-from polaroc.base.tables import as_polars
 from polaroc.deployment.calendar import cut, dates_of, no_time
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, NotSupported, quoted
-from polaroc.predictions.cases import Cases, as_cases
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.thresholds.fixed import (
@@ -55,29 +53,6 @@ def errors_named(table: str) -> Iterator[None]:
         yield
     except (InvalidPredictions, InvalidArgument, NotSupported) as error:
         raise type(error)(f"{table}: {error.problem}", hint=error.hint) from None
-
-
-def in_use(
-    cases: Cases[Any], deployed: Any, keep: Sequence[str] = (), **refuses: Any
-) -> Cases[Any]:
-    """The scores in use, without labels: as declared, or else with the columns of the reference."""
-    columns, table = {"truth": None, "positive": None}, deployed
-    if isinstance(deployed, Cases):
-        table, columns = deployed.source, {**deployed.columns, **columns}
-    else:
-        table = as_polars(deployed)
-        present = {*table.lazy().collect_schema().names()}
-        given = {
-            role: value
-            for role, value in cases.columns.items()
-            if role not in ("cluster", "truth", "positive")
-            and (
-                role not in ("model", "fold", "case")
-                or present.issuperset(column_names(value, role))
-            )
-        }
-        columns = given | columns
-    return as_cases(table, columns, needs=["score"], keep=keep, **refuses)
 
 
 def read_with_time(

@@ -193,7 +193,7 @@ def refuse_misread(files: Sequence[Path], names: Sequence[str], separator: str) 
 
 
 def _misread(file: Path, names: Sequence[str], separator: str, error: str) -> InvalidPredictions:
-    """What is wrong in a text file, by an error of Polars."""
+    """The fault of a text file that an error of Polars tells."""
     if "utf-8" in error:
         return InvalidPredictions(f"{str(file)!r} is not UTF-8 text.", hint=ONLY_UTF_8)
     if "more fields" not in error:

@@ -212,7 +212,7 @@ def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradie
 
 
 def _crossed(segments: Segments, skewed: float) -> "Array":
-    """Of each key the first segment that ends at the ray of a skew or beyond, else that after all.
+    """The first segment of each key that ends at the ray of a skew or beyond, else that after all.
 
     Rates never fall along a curve.
     """
@@ -227,11 +227,11 @@ def _prior_at(t: "Array", f: "Array") -> "Array":
 
 
 def _near(segments: Segments, skewed: float) -> "tuple[Array, Array]":
-    """What the ray of a skew misses by at most `NEAR` errors.
+    """The segments whose middle the ray of a skew misses by at most `NEAR` standard errors.
 
-    Those are segments, by their middle, and how much of the level runs of each key. A run may be
-    long, such as that between the worst positives of a good score: only its part about the ray
-    belongs to the chord.
+    Beside them, the length of the level runs of each key that are as near. A run may be long, such
+    as that between the worst positives of a good score: only its part about the ray belongs to the
+    chord.
     """
     most = _reach(segments, skewed)
     missed = 1 - segments.middle_t

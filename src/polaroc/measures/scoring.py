@@ -48,7 +48,7 @@ Made: TypeAlias = Callable[[str, Nodes, MeasureArguments], Measure]
 
 @dataclass(frozen=True)
 class ScoringRule:
-    """What a scoring rule adds up, written for a backend.
+    """The sums of a scoring rule, written for a backend.
 
     `term` is what a cell adds at a skew, `constant` what is added per key; `losses`, the loss of a
     positive and of a negative and the derivative of their sum at a cell by the log-odds of the
@@ -184,7 +184,7 @@ def _scored(rule: ScoringRule, label: str, nodes: Nodes, given: MeasureArguments
 
 
 def _refined(label: str, nodes: Nodes, given: MeasureArguments) -> Measure:
-    """What is left of the mean Brier score once scores are calibrated by the hull."""
+    """The mean Brier score that is left once scores are calibrated by the hull."""
     name = f"{PRIVATE}refinement_{label}"
     sums = {name: _weighted(_refinement_term, nodes, given.backend)}
     return Measure(

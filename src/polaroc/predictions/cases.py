@@ -353,27 +353,28 @@ def same_columns(
     *,
     without: Collection[str] = (),
     may_lack: Collection[str] = ("model", "fold", "case"),
-    needs: Collection[str] = NEEDED,
-    keep: Sequence[str] = (),
+    labelled: bool = True,
+    **options: Any,
 ) -> Cases[Any]:
     """The cases of a second table: as declared, or else with the columns of the first.
 
     Roles in `without` are not taken from the first, nor those that the second `may_lack` if it has
-    no such column.
+    no such column. Scores in use, which are not `labelled`, have no truth. The other `options` are
+    those of `as_cases`.
     """
-    if isinstance(other, Cases) and not keep:
-        require(other.names, other.source.lazy().collect_schema(), needs)
-        return other
-    if isinstance(other, Cases):
-        return as_cases(other, {}, needs=needs, keep=keep)
-    table = as_polars(other)
-    present = {*table.lazy().collect_schema().names()}
-    columns = {
-        role: value
-        for role, value in cases.columns.items()
-        if role not in without and (role not in may_lack or present.issuperset(_listed(value)))
-    }
-    return as_cases(table, columns, needs=needs, keep=keep)
+    table, columns = other, dict[str, Any]()
+    if not isinstance(other, Cases):
+        table = as_polars(other)
+        present = {*table.lazy().collect_schema().names()}
+        columns = {
+            role: value
+            for role, value in cases.columns.items()
+            if role not in without and (role not in may_lack or present.issuperset(_listed(value)))
+        }
+    if labelled:
+        return as_cases(table, columns, **options)
+    unlabelled = {**columns, "truth": None, "positive": None}
+    return as_cases(table, unlabelled, needs=["score"], **options)
 
 
 def require(names: Collection[str], present: Collection[str], needs: Collection[str] = ()) -> None:
@@ -475,12 +476,12 @@ def _labels(cases: Cases[Any]) -> pl.Series:
     return labels
 
 
-def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
+def first_keys(rows: pl.DataFrame, keys: Sequence[str]) -> str:
     """How many keys the rows have, and which, as the end of a message; empty without keys."""
     if not keys:
         return ""
     distinct = rows.select(keys).unique().sort(keys)
-    return f" in {distinct.height} key(s): {listed_rows(distinct, most)}"
+    return f" in {distinct.height} key(s): {listed_rows(distinct, 3)}"
 
 
 def warn_of_parts(cases: Cases[Any], rows: pl.DataFrame) -> None:

@@ -33,7 +33,7 @@ NODES_OF_ESTIMATE, USUAL_LEVEL = 8, 0.95
 
 @dataclass(frozen=True)
 class Belief:
-    """What is believed about the prior in use, as weighted priors.
+    """A belief about the prior in use, as weighted priors.
 
     An expectation under the belief is the weighted sum over its nodes; for a
     continuous belief they are quadrature nodes. Made by `uniform` and `beta`.

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.checks import check_bool
 from polaroc.base.columns import (
     check_shared_keys,
     column_names,
@@ -22,6 +23,7 @@ from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.predictions.canonical import named_columns
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED
@@ -109,6 +111,7 @@ def probabilities(
     >>> found.select("case", "prior", pl.col("probability").round(3)).rows()
     [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
     """
+    check_bool("same_table", same_table)
     tuned = whole_curves(curve)
     shared = curve_keys(tuned)
     cases, names = _rows(table, columns)
@@ -150,6 +153,8 @@ def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]
             f"score names the columns {quoted(columns['score'])}, allowed is one.",
             hint="bring the scores into one column beside the model of each: frame.unpivot(...).",
         )
+    # Columns without bearing on the result have to be there, too.
+    named_columns(columns, frame.collect_schema())
     of_rows = {**columns, "truth": None, "positive": None, "weight": None, "count": None}
     whole = frame.with_columns(pl.struct(pl.all()).alias(GIVEN))
     cases = as_cases(whole, of_rows, needs=["score"], keep=[GIVEN], validate=False)

@@ -1,4 +1,4 @@
-"""What a threshold does to 1,000 cases, in numbers and as a picture."""
+"""The effect of a threshold on 1,000 cases, in numbers and as a picture."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ TALL = 20
 
 @dataclass(frozen=True)
 class CaseCounts:
-    """What becomes of cases of which a share is positive."""
+    """The calls of cases of which a share is positive."""
 
     prior: float
     cases: int

@@ -1,4 +1,4 @@
-"""What would change the answer of a report: other models and shares of positives."""
+"""Changes of models or of the share of positives that would change the answer of a report."""
 
 import polars as pl
 

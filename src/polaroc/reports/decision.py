@@ -1,4 +1,4 @@
-"""What a report says first: what to do, how sure that is, and what would change it."""
+"""The first lines of a report: the decision, how certain it is, and what would change it."""
 
 from dataclasses import dataclass
 

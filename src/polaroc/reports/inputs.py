@@ -25,7 +25,7 @@ LIMITED = ("recall", "precision", "posfrac")
 
 @dataclass(frozen=True)
 class Needs:
-    """What the thresholds of a report are for: limits as `constraints` of `report`, or costs."""
+    """The goal of the thresholds of a report: limits as in its `constraints`, or costs."""
 
     recall: float | None = None
     precision: float | None = None

@@ -187,6 +187,7 @@ def apply_thresholds(
     (0.2, 0.0, 0.93)
     """
     check_bool("intervals", intervals)
+    check_bool("same_table", same_table)
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}

@@ -1,4 +1,4 @@
-"""What a threshold is to achieve, and which rates achieve it best."""
+"""The goal of a threshold, and the rates that meet it best."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""What is independent, cases or clusters of them, and the variances of measures from it.
+"""The independent units, cases or clusters of them, and the variances of measures from them.
 
 With clusters, influences are summed over each before they are squared (Obuchowski 1997).
 """

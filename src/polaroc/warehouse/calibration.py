@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.checks import check_bool
 from polaroc.base.columns import check_shared_keys, within
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.private_columns import PLACE, SAME, private
@@ -98,6 +99,7 @@ def probabilities(
     >>> found.order_by("case").probability.to_polars().round(3).to_list()
     [0.136, 0.026]
     """
+    check_bool("same_table", same_table)
     names = table.columns
     refuse_added(names)
     given, own = names_and_keys(table, {**columns, "truth": None}, ["score"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -12,9 +11,8 @@ from polaroc import rates
 from polaroc.base.checks import shares
 from polaroc.base.columns import HAS_BOTH, curve_keys
 from polaroc.base.private_columns import RECALL
-from polaroc.curves.cell_arrays import CellArrays
 from polaroc.curves.curve import in_order
-from polaroc.curves.segments import CELLS, COUNTS
+from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import takes_curve
 from polaroc.typing import Array, Priors
@@ -172,43 +170,6 @@ def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
         .alias(increment)
         for increment, total in (("pos", "tp"), ("neg", "fp"))
     )
-
-
-def hulls_of_cells(cells: CellArrays) -> CellArrays:
-    """The segments with positives of the hull of each key, none of a key that lacks a class."""
-    counts, sizes = cells.counts, np.zeros(len(cells.starts) - 1, np.int64)
-    parts: list[tuple[Array, ...]] = []
-    for i, (start, end) in enumerate(pairwise(cells.starts.tolist())):
-        if start == end or counts["negatives"][start] == 0:
-            continue
-        totals = counts["positives"][start], counts["negatives"][start]
-        tp, fp = (
-            np.concatenate(([0], counts[name][start:end], [total]))
-            for name, total in zip(("tp", "fp"), totals, strict=True)
-        )
-        vertices = hull_vertices(fp, tp)
-        pos, neg = np.diff(tp[vertices]), np.diff(fp[vertices])
-        # Only the last segment can have no positives.
-        size = sizes[i] = int((pos > 0).sum())
-        ends = vertices[1 : size + 1]
-        both = (np.full(size, total) for total in totals)
-        parts.append((pos[:size], neg[:size], tp[ends], fp[ends], *both))
-    columns: list[Array] = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    columns = columns or [np.zeros(0)] * len(COUNTS)
-    return CellArrays(
-        dict(zip(COUNTS, columns, strict=True)), np.concatenate(([0], sizes.cumsum()))
-    )
-
-
-def outermost(cells: CellArrays) -> Array:
-    """The places of cells at vertices of the hull of their key's cells."""
-    counts, kept = cells.counts, []
-    for start, end in pairwise(cells.starts.tolist()):
-        if start == end:
-            continue
-        fp, tp = (np.append(0, counts[name][start:end]) for name in ("fp", "tp"))
-        kept.append(start + hull_vertices(fp, tp)[1:] - 1)
-    return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
 def hull_vertices(fp: Array, tp: Array) -> Array:

@@ -8,8 +8,9 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import one_or_several
-from polaroc.base.columns import RESERVED, curve_keys, within
+from polaroc.base.columns import GRID, RESERVED, curve_keys, within
 from polaroc.base.private_columns import private
+from polaroc.base.tables import as_polars
 from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import InvalidArgument, example, quoted
@@ -167,3 +168,8 @@ def select_rates(
             hint="rename the key column, or name the rate otherwise with a mapping.",
         )
     return selected
+
+
+def is_surface(table: object) -> bool:
+    """Whether a table is a surface: curves at priors."""
+    return set(GRID) <= set(as_polars(table).lazy().collect_schema().names())

@@ -12,8 +12,8 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import refuse_clash, text_keys_of_different_types, with_level
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
-from polaroc.curves.held import curve_of_rows
-from polaroc.curves.keys import totals
+from polaroc.curves.curve import curve_of_rows
+from polaroc.curves.totals import totals
 from polaroc.deployment.estimators import (
     SHIFTED,
     Estimate,

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.checks import check_bool, check_share, refuse_unused, unless
+from polaroc.curves.kernel import ranked
+from polaroc.errors import InvalidArgument
 from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
-from polaroc.evaluation.pipeline import run
-from polaroc.evaluation.request import Request
+from polaroc.evaluation.in_parts import sums_within
+from polaroc.evaluation.sums import sums_of_ranked, sums_of_rows
 from polaroc.files.memory import Memory
-from polaroc.files.progress import Progress
-from polaroc.measures.catalog import DEFAULT_PRIORS
-from polaroc.measures.table import tidy_schema
-from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.files.progress import Progress, progress_callback
+from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import tidy, tidy_schema
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, warn_of_parts
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
+from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
@@ -168,26 +172,73 @@ def evaluate(
     [('forest', 0.75), ('tree', 0.5)]
     """
     cases = as_cases(table, columns)
+    check_bool("intervals", intervals)
+    if intervals:
+        check_share("level", level)
+        _check_interval_arguments(interpolation, memory)
+    else:
+        refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     estimates = priors.lazy().collect() if is_estimate(priors) else None
-    grid = priors if estimates is None else priors_and_ends(estimates)
-    request = Request(
-        priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measure=measure, score_prior=score_prior, memory=memory, progress=progress,
-    )  # fmt: skip
     if estimates is not None and intervals:
         check_level(estimates, level)
-    made = partial(_measured, cases, request, estimates)
+    grid = priors.collect() if isinstance(priors, pl.LazyFrame) else priors
+    measures = select_measures(
+        measure, grid if estimates is None else priors_and_ends(estimates), over, interpolation,
+        score_prior=score_prior,
+    )  # fmt: skip
+    report = progress_callback(progress)
+
+    def made() -> pl.DataFrame:
+        measured = _measured(cases, measures, level if intervals else None, memory, report)
+        return measured if estimates is None else at_estimates(measured.lazy(), estimates).collect()
+
     if isinstance(cases.rows, pl.DataFrame):
         return made()
-    kinds = read(cases, once=True)
+    known = read(cases, once=True)
+    kinds = known.rows.collect_schema()
     schema = tidy_schema(
-        {name: kinds.rows.collect_schema()[name] for name in kinds.keys},
-        request.selected.measures, weighted=kinds.weighted, limits=intervals,
+        {name: kinds[name] for name in known.keys}, measures, weighted=known.weighted,
+        limits=intervals,
     )  # fmt: skip
     return deferred(made, schema)
 
 
-def _measured(cases: Cases[Any], request: Request, estimates: pl.DataFrame | None) -> pl.DataFrame:
-    """The measures, computed now."""
-    result = run(cases, request).measures
-    return (result if estimates is None else at_estimates(result, estimates)).collect()
+def _check_interval_arguments(interpolation: str, memory: Memory | None) -> None:
+    if interpolation == "hull":
+        raise InvalidArgument(
+            "interpolation is 'hull': the hull is fitted to the test data, and no interval "
+            "of it is valid.",
+            hint="use interpolation='exact'.",
+        )
+    if memory is not None:
+        raise InvalidArgument(
+            f"intervals is True and memory is {memory!r}, allowed is one of them.",
+            hint="leave memory out, or take the keys a few at a time.",
+        )
+
+
+def _measured(
+    cases: Cases[Any],
+    measures: Sequence[Measure],
+    level: float | None,
+    memory: Memory | None,
+    report: Progress | None,
+) -> pl.DataFrame:
+    """The tidy measures of cases, computed now; with intervals where there is a level."""
+    if level is not None:
+        held = cases.collect()
+        predictions = read(held, clustered=held.in_clusters)
+        found = ranked(predictions, merged=False)
+        wide = sums_of_ranked(found, predictions, measures)
+        measured = tidy(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
+        from polaroc.uncertainty.intervals import with_limits
+        limited = with_limits(measured, found, wide, predictions, measures, level)
+        return with_note(limited.lazy(), dependence(held), pl.col("lower").is_not_null()).collect()
+    if isinstance(cases.rows, pl.DataFrame) and memory is None:
+        predictions = read(cases)
+        wide = sums_of_rows(predictions, measures)
+    else:
+        predictions = read(cases, once=True)
+        wide = sums_within(cases, predictions, measures, memory or "auto", report)
+        warn_of_parts(cases, wide)
+    return tidy(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")

@@ -19,7 +19,7 @@ from polaroc.base.rounding import p_in_words, with_limits
 from polaroc.base.statistics import equal_units
 from polaroc.base.text_tables import Summarised, table
 from polaroc.curves.curve import curves_of
-from polaroc.curves.keys import totals
+from polaroc.curves.totals import totals
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.arrays import ARRAYS
 from polaroc.base.joins import join_on
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
+from polaroc.measures.scoring import case_loss
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, Over
@@ -17,6 +17,7 @@ from polaroc.priors.grids import prior_grid
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import read_cases
+from polaroc.uncertainty.terms import gradient_terms
 from polaroc.uncertainty.test_sets import of_test_set
 
 GRID = 25
@@ -81,7 +82,7 @@ def of_one_test_set(
             "from several folds",
         ), None
     one = measure_over(measure, over, cases.score_prior)
-    if not (one.gradient_terms or one.case_loss):
+    if not (gradient_terms(one) or case_loss(one)):
         return without(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
@@ -98,12 +99,12 @@ def of_one_test_set(
 
 
 def measure_over(measure: str, over: Over | None, score_prior: Prior) -> Measure:
-    """The mean of a measure over a range or belief, or the measure at one prior, for `ARRAYS`."""
+    """The mean of a measure over a range or belief, or the measure at one prior."""
     at, mean = one_prior(over), mean_name(measure)
     name, place = (mean, over) if at is None else (measure, None)
     (one,) = select_measures(
-        name, at or "observed", place, "exact", ARRAYS, score_prior=score_prior
-    ).measures
+        name, at or "observed", place, "exact", score_prior=score_prior
+    )
     return one
 
 

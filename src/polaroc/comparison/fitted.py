@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.arrays import ARRAYS
 from polaroc.base.text import noted_by_kind
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
-from polaroc.measures.scoring import CASE_LOSSES
+from polaroc.measures.scoring import CASE_LOSSES, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
@@ -68,7 +67,7 @@ def fitted(
         )
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
     doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
-    evidence = of_test_set(read.scored, [measure], unseen=measure.case_loss is not None)
+    evidence = of_test_set(read.scored, [measure], unseen=case_loss(measure) is not None)
     return Fitted(read, name, evidence, doubts, measure)
 
 
@@ -86,8 +85,8 @@ def single_measure(
     check_choice("measure", name, allowed)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
     selected = select_measures(
-        name, priors, over, "exact", ARRAYS, score_prior=score_prior
-    ).measures
+        name, priors, over, "exact", score_prior=score_prior
+    )
     if len(selected) != 1:
         raise InvalidArgument(
             f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."

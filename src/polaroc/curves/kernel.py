@@ -9,7 +9,7 @@ before positives of the same score. Counts follow from the places of the positiv
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl

@@ -7,8 +7,6 @@ import polars as pl
 from polaroc.base.columns import EFFECTIVE, MAX_SQUARED
 from polaroc.base.private_columns import (
     COUNT,
-    GREATEST_LABEL,
-    LEAST_LABEL,
     NEG_SQUARES,
     ROW_ERROR,
     TRUTH,

@@ -17,7 +17,7 @@ from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import tidy, tidy_schema
+from polaroc.measures.table import all_rows, tidy, tidy_schema, without_repeats
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, warn_of_parts
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
@@ -26,6 +26,8 @@ from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
 from polaroc.typing import Interpolation, Prior, Priors, Table
+from polaroc.uncertainty.intervals import limits_of_ranked
+from polaroc.uncertainty.limits import merged
 
 
 @frame_of_cases
@@ -228,12 +230,16 @@ def _measured(
     if level is not None:
         held = cases.collect()
         predictions = read(held, clustered=held.in_clusters)
-        found = ranked(predictions, merged=False)
+        losses = any(one.score_sums for one in measures)
+        found = ranked(predictions, merged=False, exact=losses)
         wide = sums_of_ranked(found, predictions, measures)
-        measured = tidy(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
-        from polaroc.uncertainty.intervals import with_limits
-        limited = with_limits(measured, found, wide, predictions, measures, level)
-        return with_note(limited.lazy(), dependence(held), pl.col("lower").is_not_null()).collect()
+        rows = all_rows(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
+        limits = limits_of_ranked(
+            found, wide, predictions.keys, measures, level, sampled=predictions.sampled
+        )
+        limited = merged(rows.hstack(limits).lazy(), predictions.keys, level)
+        noted = with_note(limited, dependence(held), pl.col("lower").is_not_null())
+        return without_repeats(noted, measures).collect()
     if isinstance(cases.rows, pl.DataFrame) and memory is None:
         predictions = read(cases)
         wide = sums_of_rows(predictions, measures)

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.evaluation.sums import sums_of_rows
-from polaroc.files.memory import Memory, resolve_memory
+from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases

@@ -64,10 +64,12 @@ def per_key(
 
 
 def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
-    """The tidy measure table, sorted by key, of a row per key with its totals, sums and `note`.
+    """The tidy measure table, sorted by key, of a row per key with its totals, sums and `note`."""
+    return without_repeats(all_rows(wide, keys, measures), measures)
 
-    A row at the observed prior is left out where that prior is also among the given ones.
-    """
+
+def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
+    """The `tidy` table with a row for each measure of each key."""
     # Rows of sampling weights tell as little as fewer of equal weight.
     effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives").alias(EFFECTIVE)
     kept = [key for key in keys if key != "prior"]  # that of a surface
@@ -77,13 +79,18 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
     # From all keys of one measure after another to all measures of one key after another.
     place, count = pl.int_range(pl.len()), len(measures)
     by_key = (place % count) * (pl.len() // count) + place // count
-    ordered = table.select(pl.all().gather(by_key)) if count > 1 else table
+    return table.select(pl.all().gather(by_key)) if count > 1 else table
+
+
+def without_repeats(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
+    """`all_rows` without those at the observed prior where this is also one of the given ones."""
     given = [one.prior for one in measures if isinstance(one.prior, float)]
     observed = [i for i, one in enumerate(measures) if one.prior is OBSERVED]
     if not given or not observed:
-        return ordered
+        return rows
     own = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
-    return ordered.filter(~((place % count).is_in(observed) & is_among(own, given)))
+    place = pl.int_range(pl.len()) % len(measures)
+    return rows.filter(~(place.is_in(observed) & is_among(own, given)))
 
 
 def _row(measure: Measure) -> list[pl.Expr]:

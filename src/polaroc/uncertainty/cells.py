@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.private_columns import CLUSTER
-from polaroc.curves.cell_arrays import CellArrays, RankedCells
+from polaroc.curves.kernel import Ranked
 from polaroc.curves.segments import COUNTS
-from polaroc.measures.moved_segments import Segments
-from polaroc.predictions.row_checks import SCORE, check_clusters
+from polaroc.uncertainty.moved_segments import Segments
+from polaroc.predictions.row_checks import check_clusters
 from polaroc.typing import Array
 
 # Cells of a block: few enough for the cache of a processor, and for running sums to keep
@@ -19,20 +19,27 @@ BLOCK = 65_536
 SPARSE = 4
 
 
-def cells_of_curves(curves: pl.DataFrame, firsts: "Array") -> CellArrays:
-    """The cells of sorted curves, the first row of each of which is given."""
-    is_cell = curves[SCORE].is_not_null().to_numpy()
-    starts = np.append(0, np.cumsum(is_cell))[np.append(firsts, curves.height)]
-    kept = curves.filter(is_cell)
-    columns = {name: kept[name].cast(pl.Float64).to_numpy() for name in (SCORE, *COUNTS)}
-    return CellArrays(columns, starts)
+@dataclass(frozen=True)
+class Cells:
+    """The segments with positives of curves, key after key, best score first."""
 
+    # `pos`, `neg`, `tp`, `fp`, `positives` and `negatives` of each, by column name.
+    counts: "dict[str, Array]"
+    starts: "Array"  # the first segment of each key, then the number of segments
 
-def with_positives(cells: CellArrays) -> CellArrays:
-    """The cells with positives, without their scores."""
-    kept = cells.counts["pos"] > 0
-    counts = {name: own[kept] for name, own in cells.counts.items() if name != SCORE}
-    return CellArrays(counts, np.append(0, np.cumsum(kept))[cells.starts])
+    @classmethod
+    def of(cls, found: Ranked) -> "Cells":
+        """The segments of ranked rows."""
+        frame = found.frame()
+        return cls({name: frame[name].to_numpy() for name in COUNTS}, found.starts)
+
+    @classmethod
+    def of_curves(cls, curves: pl.DataFrame, firsts: "Array") -> "Cells":
+        """Those of sorted curves, the first row of each of which is given."""
+        kept = curves["pos"].to_numpy() > 0
+        starts = np.append(0, np.cumsum(kept))[np.append(firsts, curves.height)]
+        cells = curves.filter(pl.col("pos") > 0)
+        return cls({name: cells[name].cast(pl.Float64).to_numpy() for name in COUNTS}, starts)
 
 
 def groups(starts: "Array", keys: "Array") -> "list[Array]":
@@ -47,11 +54,11 @@ def groups(starts: "Array", keys: "Array") -> "list[Array]":
 
 
 def segments_of(
-    cells: CellArrays, keys: "Array", units: "tuple[Array, Array] | None" = None
+    cells: Cells, keys: "Array", units: "tuple[Array, Array] | None" = None
 ) -> Segments:
     """The segments of consecutive keys, all of which have some; `units` are of all keys."""
     first, last = (int(cells.starts[place]) for place in (keys[0], keys[-1] + 1))
-    counts = {name: own.astype(float) for name, own in cells.block(first, last).items()}
+    counts = {name: own[first:last].astype(float) for name, own in cells.counts.items()}
     starts = cells.starts[keys] - first
     totals = {name: counts.pop(name)[starts] for name in ("positives", "negatives")}
     own = None if units is None else (units[0][keys], units[1][keys])
@@ -70,10 +77,9 @@ class ClusteredCases:
     clusters: "Array"  # their numbers, as from `numbered`
     starts: "Array"  # the first case of each key, then the number of cases
     totals: "dict[str, Array]"  # the `positives` and `negatives` of each key
-    areas: CellArrays  # those with positives
+    areas: Cells
     tied: "Array"  # of each of these, the first case with its score
     ends: "Array"  # and the case after its last
-    firsts: "Array | None"  # the first case of each cell, where they are not one each
 
 
 def numbered(rows: pl.DataFrame) -> "Array":
@@ -88,14 +94,12 @@ def numbered(rows: pl.DataFrame) -> "Array":
     return numbers
 
 
-def ranked_clusters(ranked: RankedCells, totals: "dict[str, Array]") -> ClusteredCases | None:
+def ranked_clusters(found: Ranked, totals: "dict[str, Array]") -> ClusteredCases | None:
     """Ranked rows as cases, where they have clusters; `totals` as of these."""
-    rows = ranked.rows
-    if rows.clusters is None:
+    if found.clusters is None:
         return None
-    truth = (rows.codes & np.uint64(1)).astype(bool)
-    firsts = None if ranked.scored is None else ranked.scored.firsts
-    clusters = numbered(rows.clusters.to_frame())
+    truth = (found.codes & np.uint64(1)).astype(bool)
+    clusters = numbered(found.clusters.alias(CLUSTER).to_frame())
     return ClusteredCases(
-        truth, rows.weights, clusters, rows.starts, totals, ranked, *ranked.spans, firsts
-    )
+        truth, found.weights, clusters, found.row_starts, totals, Cells.of(found), *found.spans
+    )  # fmt: skip

@@ -3,23 +3,23 @@
 The influence of a case is how much the measure would change, per unit of weight
 and times the number of its class, if the case weighed a little more (the
 infinitesimal jackknife). Cases of one class with one score have it in common,
-so the segments of a curve are enough. Measures are written for `ARRAYS`.
+so the segments of a curve are enough.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from polaroc.base.arrays import value_of
 from polaroc.base.statistics import equal_units
-from polaroc.curves.segments import SEGMENT_RATES
-from polaroc.measures.array_sums import block_sums
-from polaroc.measures.moved_segments import Gradient, Segments
-from polaroc.measures.spec import CaseLoss, Measure
+from polaroc.curves.segments import RATES
+from polaroc.measures.scoring import CaseLoss, case_loss
+from polaroc.uncertainty.moved_segments import Gradient, Segments
+from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE
 from polaroc.thresholds.named_rates import OfRates, with_slopes
 from polaroc.typing import Array
+from polaroc.uncertainty.terms import gradient_terms, sums_of_cells, values
 
 
 class CaseInfluence(NamedTuple):
@@ -60,17 +60,16 @@ def of_cases(
     measures: Sequence[Measure],
     weight: "Array | None" = None,
 ) -> CaseInfluence:
-    """The influence of the cases of one test set on each measure, which is written for `ARRAYS`.
+    """The influence of the cases of one test set on each measure.
 
     Estimates and influences are NaN where a class has no case. Weights are above 0.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from polaroc.base.arrays import ARRAYS
     >>> from polaroc.measures.areas import auc_measure
     >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
-    >>> of_cases(score, truth, [auc_measure(backend=ARRAYS)])
+    >>> of_cases(score, truth, [auc_measure()])
     CaseInfluence(estimates=array([0.75]), positives=array([[ 0.25, -0.25]]), ...
     """
     truth = truth.astype(bool)
@@ -96,13 +95,13 @@ def of_cases(
             moved[0][i, of_pos] = own.pos if tied is None else np.repeat(own.pos, tied)
             moved[1][i, of_neg] = np.repeat(_interleaved(own.level, own.neg, own.rest), counts)
     # What is taken on the hull is known of no single case.
-    losses = [(i, one.case_loss) for i, one in enumerate(measures) if one.case_loss is not None]
+    losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
     if losses:
         cells = _single_cases(score, truth, weight)
-        sums = block_sums(cells, np.zeros(1, np.int64), [measures[i] for i, _ in losses])
+        sums = sums_of_cells(cells, np.zeros(1, np.int64), [measures[i] for i, _ in losses])
         sums |= {name: cells[name][:1] for name in ("positives", "negatives")}
         for i, loss in losses:
-            estimates[i] = np.ravel(value_of(measures[i].estimate, sums))[0]
+            estimates[i] = values(measures[i].estimate, sums)[0]
             with np.errstate(all="ignore"):
                 slope = _by_score_prior(loss, cells)
                 for of_class, among, loss_of_class, by_prior in zip(
@@ -158,7 +157,8 @@ def on_segments(
 
     `sums` are the columns that estimates and slopes are written with, where they are known.
     """
-    terms = {term.name: term for measure in measures for term in measure.gradient_terms}
+    of_measures = [gradient_terms(measure) for measure in measures]
+    terms = {term.name: term for own in of_measures for term in own}
     moved: dict[str, SegmentInfluence] = {}
     areas: dict[str, Array] = {}
     with np.errstate(all="ignore"):
@@ -169,10 +169,10 @@ def on_segments(
                 areas[name] = segments.total(gradient.area)
         if sums is None:
             sums = _sums(segments, measures, areas)
-        for measure in measures:
-            estimate, *slopes = measure.with_slopes.value(sums)
-            own = [moved[term.name] for term in measure.gradient_terms]
-            yield estimate + np.zeros(len(segments.starts)), _combined(segments, own, slopes)
+        for measure, own in zip(measures, of_measures, strict=True):
+            slopes = [values(term.slope, sums) for term in own]
+            influences = [moved[term.name] for term in own]
+            yield values(measure.estimate, sums), _combined(segments, influences, slopes)
 
 
 def _sums(
@@ -186,17 +186,17 @@ def _sums(
     cells = {name: getattr(segments, name) for name in ("pos", "neg", "tp", "fp")}
     cells |= {name: segments.each(total) for name, total in totals.items()}
     rates = (segments.t0, segments.f0, segments.t1, segments.f1, segments.dt, segments.df)
-    cells |= zip(SEGMENT_RATES, rates, strict=True)
-    return block_sums(cells, segments.starts, others) | totals | areas
+    cells |= zip(RATES, rates, strict=True)
+    return sums_of_cells(cells, segments.starts, others) | totals | areas
 
 
 def _combined(
-    segments: Segments, moved: Sequence[SegmentInfluence], slopes: Sequence[Any]
+    segments: Segments, moved: Sequence[SegmentInfluence], slopes: "Sequence[Array]"
 ) -> SegmentInfluence:
     """The influence on a function of quantities, from that on each and its slope by it."""
-    if len(slopes) == 1 and isinstance(slopes[0], float) and slopes[0] == 1:
+    if len(slopes) == 1 and (slopes[0] == 1).all():
         return moved[0]
-    factors = [slope if isinstance(slope, float) else segments.each(slope) for slope in slopes]
+    factors = [segments.each(slope) for slope in slopes]
     pos, level, neg = (np.zeros(len(segments.pos)) for _ in range(3))
     rest = np.zeros(len(segments.starts))
     for one, slope, factor in zip(moved, slopes, factors, strict=True):
@@ -293,22 +293,13 @@ def _single_cases(score: "Array", truth: "Array", weight: "Array | None") -> "di
 
 def case_losses(loss: CaseLoss, cells: "dict[str, Array]") -> "tuple[Array, Array]":
     """How much a positive and a negative of each cell move a mean of losses, about no centre."""
-    known = _with_columns(loss, cells)
-    scale = value_of(loss.scale, known)
-    return scale * loss.positive.value(known), scale * loss.negative.value(known)
+    scale = values(loss.scale, cells)
+    return scale * values(loss.positive, cells), scale * values(loss.negative, cells)
 
 
 def _by_score_prior(loss: CaseLoss, cells: "dict[str, Array]") -> float:
     """The slope of a mean of losses by the log-odds of the observed prior of the scores."""
     if loss.by_score_prior is None:
         return 0.0
-    known = _with_columns(loss, cells)
-    slopes = np.nan_to_num(value_of(loss.scale, known) * loss.by_score_prior.value(known))
+    slopes = np.nan_to_num(values(loss.scale, cells) * values(loss.by_score_prior, cells))
     return float(slopes.sum())
-
-
-def _with_columns(loss: CaseLoss, cells: "dict[str, Array]") -> "dict[str, Array]":
-    known = dict(cells)
-    for name, column in loss.columns.items():
-        known[name] = column.value(known)
-    return known

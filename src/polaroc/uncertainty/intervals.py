@@ -1,23 +1,25 @@
 """Confidence intervals of the measures of curves, and of rows in memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import PLACE, ROW
-from polaroc.curves.cell_arrays import CellArrays, RankedCells, ScoredCells
-from polaroc.measures.spec import Measure, ingredients, measures_by_row
+from polaroc.base.private_columns import CLUSTER, KEY_INDEX, PLACE, ROW
+from polaroc.curves.kernel import Ranked
+from polaroc.curves.segments import COUNTS
+from polaroc.measures.spec import Measure
+from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
-from polaroc.uncertainty.cells import cells_of_curves, ranked_clusters, with_positives
+from polaroc.uncertainty.cells import Cells, numbered, ranked_clusters
 from polaroc.uncertainty.limits import (
     Limits,
     Sureness,
     area_limits,
     beside,
     columns_of_limits,
-    limits_by_row,
+    limits_by_measure,
     loss_limits,
 )
 from polaroc.uncertainty.spread import spread_of_areas, spread_of_losses
@@ -26,45 +28,44 @@ from polaroc.uncertainty.units import cases_as_units, clusters_as_units
 TOTALS = ("positives", "negatives")
 
 
-def with_limits(
+def with_limits_of_curves(
     measured: pl.LazyFrame,
-    source: pl.LazyFrame,
+    curves: pl.LazyFrame,
     keys: Sequence[str],
     measures: Sequence[Measure],
     level: float,
 ) -> pl.LazyFrame:
-    """Tidy measures with limits, from their curves; the measures are written for `ARRAYS`."""
-    made = partial(_limits, keys=keys, measures=measures, level=level)
-    return beside(measured, source, keys, made, level)
+    """The measures of all rows of keys with limits, from sorted curves."""
+    made = partial(_limits_of_curves, keys=keys, measures=measures, level=level)
+    return beside(measured, curves, keys, made, level)
 
 
-def _limits(
-    source: pl.DataFrame,
-    keys: Sequence[str],
-    measures: Sequence[Measure],
-    level: float,
+def _limits_of_curves(
+    curves: pl.DataFrame, keys: Sequence[str], measures: Sequence[Measure], level: float
 ) -> pl.DataFrame:
-    """The limits of each row of each key, from sorted curves."""
-    number = source.select(
+    """The limits of each measure of each key."""
+    number = curves.select(
         pl.struct(keys).rle_id() if keys else pl.int_range(pl.len()) * 0
     ).to_series()
     firsts = np.flatnonzero(number.is_first_distinct().to_numpy())
-    cells = cells_of_curves(source, firsts)
-    of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
+    of_keys = curves.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
     totals = {name: of_keys[name].to_numpy() for name in TOTALS}
-    sureness = Sureness(level, cases_as_units(**totals))
-    rows = limits_of_cells(with_positives(cells), cells, totals, measures, sureness)
+    scores = curves.with_columns(number.cast(pl.Int64).alias(KEY_INDEX)).drop_nulls(SCORE)
+    rows = _limits(
+        Cells.of_curves(curves, firsts), scores.select(KEY_INDEX, SCORE, *COUNTS), totals, measures,
+        Sureness(level, cases_as_units(**totals)),
+    )  # fmt: skip
     placed = columns_of_limits(rows, np.arange(len(firsts))).with_columns(
         pl.Series(PLACE, np.tile(np.arange(len(rows)), len(firsts)))
     )
     if not keys:
         return placed
-    of_rows = source.select(keys)[np.repeat(firsts, len(rows))]
+    of_rows = curves.select(keys)[np.repeat(firsts, len(rows))]
     return pl.concat([of_rows, placed], how="horizontal")
 
 
 def limits_of_ranked(
-    ranked: RankedCells,
+    found: Ranked,
     wide: pl.DataFrame,
     keys: Sequence[str],
     measures: Sequence[Measure],
@@ -72,44 +73,60 @@ def limits_of_ranked(
     *,
     sampled: bool = False,
 ) -> pl.DataFrame:
-    """The limits of rows in memory, in the order of their tidy measures.
+    """The limits of ranked rows, of each measure of each key, in the order of all tidy rows.
 
     Rows count cases, or are `sampled` with weights and have clusters.
     """
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
-    cases = ranked_clusters(ranked, totals)
+    cases = ranked_clusters(found, totals)
     units = cases_as_units(**totals)
     if cases is not None:
         units = clusters_as_units(cases, weighted=sampled)
-    sureness = Sureness(level, units)
-    _, *of_curves = ingredients([measure for measure in measures if measure.is_area])
-    sums = totals | {name: wide[name].to_numpy() for own in of_curves for name in own}
-    rows = limits_of_cells(ranked, ranked.scored, totals, measures, sureness, sums)
+    scores = _scores(found, totals) if any(one.score_sums for one in measures) else pl.DataFrame()
+    of_areas = [one for one in measures if one.is_area]
+    names = [name for one in of_areas for name in (*one.sums, *one.least)]
+    sums = totals | {name: wide[name].fill_null(np.nan).to_numpy() for name in names}
+    rows = _limits(Cells.of(found), scores, totals, measures, Sureness(level, units), sums)
     place = wide.with_row_index(ROW)
     order = place.sort(keys, nulls_last=True)[ROW] if keys else place[ROW]
     return columns_of_limits(rows, order.to_numpy())
 
 
-def limits_of_cells(
-    areas: CellArrays,
-    scored: CellArrays | ScoredCells | None,
+def _scores(found: Ranked, totals: "dict[str, Array]") -> pl.DataFrame:
+    """The ranked rows in the columns that losses are written with, with their clusters."""
+    key = np.repeat(np.arange(len(found.row_starts) - 1), np.diff(found.row_starts))
+    truth = (found.codes & np.uint64(1)).astype(np.float64)
+    weights = 1.0 if found.weights is None else found.weights
+    columns = {
+        KEY_INDEX: key, SCORE: found.coding.scores_of(found.codes), "pos": truth * weights,
+        "neg": (1 - truth) * weights, **{name: own[key] for name, own in totals.items()},
+    }  # fmt: skip
+    if found.clusters is not None:
+        columns[CLUSTER] = numbered(found.clusters.alias(CLUSTER).to_frame())
+    return pl.DataFrame(columns)
+
+
+def _limits(
+    areas: Cells,
+    scores: pl.DataFrame,
     totals: "dict[str, Array]",
     measures: Sequence[Measure],
     sureness: Sureness,
     sums: "dict[str, Array] | None" = None,
 ) -> list[Limits]:
-    """The limits of each row of a key, by key, from cells with positives and, for losses, all.
+    """The limits of each measure, by key, from segments and, for losses, from scores.
 
     `totals` are the `positives` and `negatives` of each key, `sums` the columns that areas are
     written with, where they are known.
     """
-    of_areas = [measure for measure in measures if measure.is_area]
-    of_losses = [measure for measure in measures if not measure.is_area]
-    rows: dict[bool, Iterator[Limits]] = {}
+    of_areas = [one for one in measures if one.is_area]
+    of_losses = [one for one in measures if not one.is_area]
+    limits = []
     if of_areas:
         spread = spread_of_areas(areas, of_areas, sureness.units, sums)
-        rows[True] = limits_by_row(of_areas, spread, sureness, area_limits)
+        limits += [*limits_by_measure(of_areas, spread, sureness, area_limits)]
     if of_losses:
-        spread = spread_of_losses(scored, of_losses, totals, sureness.units)
-        rows[False] = limits_by_row(of_losses, spread, sureness, loss_limits)
-    return [next(rows[one.is_area]) for one, _ in measures_by_row(measures)]
+        spread = spread_of_losses(scores, of_losses, totals, sureness.units)
+        limits += [*limits_by_measure(of_losses, spread, sureness, loss_limits)]
+    # In the order of the catalogue, areas come before losses.
+    return limits

@@ -12,11 +12,12 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LIMITS_NOTE, PLACE
 from polaroc.base.statistics import ROUNDING, student
 from polaroc.base.text import joined_notes
-from polaroc.measures.spec import Measure, measures_by_row, values_by_row
-from polaroc.priors.grids import skew
+from polaroc.measures.scoring import ON_THE_HULL, case_loss
+from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS
 from polaroc.uncertainty.spread import Spread
+from polaroc.uncertainty.terms import perfect_lower_limit
 from polaroc.uncertainty.units import NO_VARIANCE, Units
 
 PERFECT = "perfect score: lower limit from the numbers of cases"
@@ -84,27 +85,21 @@ class Sureness:
         return note
 
 
-def limits_by_row(
+def limits_by_measure(
     measures: Sequence[Measure],
     spread: Spread,
     sureness: Sureness,
-    limits: "Callable[[Measure, float | None, Array, Array, Sureness], Limits]",
+    limits: "Callable[[Measure, Array, Array, Sureness], Limits]",
 ) -> Iterator[Limits]:
-    """The limits of each row of a key: the widest of those without and with pseudo-cases."""
-    by_key = (values.swapaxes(1, 2) for values in spread)
-    rows = zip(
-        measures_by_row(measures), *(values_by_row(measures, own) for own in by_key), strict=True
-    )
-    for (measure, prior), estimates, variances in rows:
-        if measure.many is not None:
-            estimates = np.clip(estimates, *measure.bounds)
+    """The limits of each measure by key: the widest of those without and with pseudo-cases."""
+    by_measure = (own.swapaxes(0, 1) for own in spread)
+    for measure, estimates, variances in zip(measures, *by_measure, strict=True):
         with np.errstate(all="ignore"):
-            yield limits(measure, prior, estimates, variances, sureness)
+            yield limits(measure, estimates, variances, sureness)
 
 
 def area_limits(
     measure: Measure,
-    prior: float | None,
     estimates: "Array",
     variances: "Array",
     sureness: Sureness,
@@ -119,12 +114,11 @@ def area_limits(
     lower, upper = 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
     lower, upper = (np.where(has_limits, end, np.nan) for end in (lower, upper))
     note = sureness.note(error[0], ~has_limits[0] & ~np.isnan(estimates[0]))
-    if measure.perfect_lower_limit is not None:
-        skewed = None if prior is None else skew(prior)
+    least = perfect_lower_limit(
+        measure, (1 - sureness.level) / 2, units.positives, units.negatives
+    )  # fmt: skip
+    if least is not None:
         perfect = (estimates >= 1 - ROUNDING) & (error == 0)
-        least = measure.perfect_lower_limit(
-            (1 - sureness.level) / 2, units.positives, units.negatives, skewed
-        )
         lower, upper = np.where(perfect, least, lower), np.where(perfect, 1.0, upper)
         note[perfect[0]] = PERFECT
     widened = ~np.isnan(lower[0]) & (estimates[0] < 1 - ROUNDING)
@@ -139,17 +133,16 @@ def area_limits(
 
 def loss_limits(
     measure: Measure,
-    prior: float | None,
     estimates: "Array",
     variances: "Array",
     sureness: Sureness,
 ) -> Limits:
     """The limits of a loss, or of 1 less a skill, on the logarithmic scale of the loss."""
     defined = ~np.isnan(estimates[0]) & sureness.both
-    if measure.case_loss is None:
+    if case_loss(measure) is None:
         nothing = np.full(len(defined), np.nan)
         note = np.full(len(defined), None, dtype=object)
-        note[defined] = measure.no_limits
+        note[defined] = ON_THE_HULL
         return Limits(nothing, nothing, nothing, note)
     error = np.where(sureness.units.enough & defined, np.sqrt(variances), np.nan)
     falls = measure.bounds[0] is None

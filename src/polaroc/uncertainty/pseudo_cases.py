@@ -7,7 +7,7 @@ the lower limit of a measure, those at the best ranks its upper limit.
 
 import numpy as np
 
-from polaroc.measures.moved_segments import Segments
+from polaroc.uncertainty.moved_segments import Segments
 from polaroc.typing import Array
 
 # No pseudo-cases, ranked worst, ranked best.

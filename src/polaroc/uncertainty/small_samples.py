@@ -10,7 +10,6 @@ from zlib import crc32
 
 import numpy as np
 
-from polaroc.base.arrays import value_of
 from polaroc.base.columns import EFFECTIVE
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
@@ -18,6 +17,7 @@ from polaroc.typing import Array
 from polaroc.uncertainty.evidence import Evidence, Moved, quantile
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.terms import values
 from polaroc.uncertainty.unseen_positive import least_with_unseen
 
 # How many cases with the largest influence seen are added to each class, by measure.
@@ -102,7 +102,7 @@ def _negatives_needed(measure: Measure, positives: int, negatives: int, most: fl
     if measure.bias_skew is None:
         return 0.0
     counts = {"positives": positives, "negatives": negatives, EFFECTIVE: negatives}
-    skew = float(value_of(measure.bias_skew, {name: np.array(n) for name, n in counts.items()}))
+    skew = float(values(measure.bias_skew, {name: np.array([n]) for name, n in counts.items()})[0])
     return skew * min(positives / MAX_ENRICHED, sqrt(positives) / most)
 
 

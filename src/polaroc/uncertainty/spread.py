@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.arrays import ARRAYS, value_of
-from polaroc.base.private_columns import private
-from polaroc.curves.cell_arrays import CellArrays, ScoredCells
-from polaroc.measures.array_sums import array_sums
-from polaroc.measures.spec import CaseLoss, Measure
-from polaroc.typing import Array, Quantity
-from polaroc.uncertainty.cells import groups, segments_of
+from polaroc.base.private_columns import KEY_INDEX, private
+from polaroc.measures.scoring import CaseLoss, case_loss
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import merged
+from polaroc.typing import Array
+from polaroc.uncertainty.cells import Cells, groups, segments_of
 from polaroc.uncertainty.influence import on_segments
 from polaroc.uncertainty.pseudo_cases import NONE, PLACES, PSEUDO, with_pseudo_cases
+from polaroc.uncertainty.terms import values
 from polaroc.uncertainty.units import Units
 
 CLASSES = ("positives", "negatives")
@@ -42,7 +42,7 @@ class Spread(NamedTuple):
 
 
 def spread_of_areas(
-    cells: CellArrays,
+    cells: Cells,
     measures: Sequence[Measure],
     units: Units,
     sums: "Mapping[str, Array] | None" = None,
@@ -89,27 +89,36 @@ def spread_of_areas(
 
 
 def spread_of_losses(
-    cells: CellArrays | ScoredCells | None,
+    scores: pl.DataFrame,
     measures: Sequence[Measure],
     totals: "Mapping[str, Array]",
     units: Units,
 ) -> Spread:
     """The spread of means of losses, as they are and with one more case at each place.
 
-    Few cases tell little of losses that are rare. `totals` are `positives` and `negatives`.
+    Few cases tell little of losses that are rare. `scores` are those of curves, or of cases, in
+    the columns that losses are written with; `totals` are `positives` and `negatives`.
     """
     shape = len(ONE_MORE), len(measures), len(totals["positives"])
     of_all, of_pos, of_neg, of_prior = (np.zeros(shape) for _ in range(4))
-    losses = [(i, one.case_loss) for i, one in enumerate(measures) if one.case_loss is not None]
-    if cells is None or not losses:
+    losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
+    if not losses:
         return Spread(of_all, of_pos)
-    own = [measures[i] for i, _ in losses]
-    sums = array_sums(cells, [*own, *(_moments(loss, i) for i, loss in losses)])
-    found = dict(totals) | {name: sums[name].to_numpy() for name in sums.columns}
+    sums = merged(measures[i].score_sums for i, _ in losses)
+    moments = merged(_moments(loss, i) for i, loss in losses)
+    by_key = scores.lazy().group_by(KEY_INDEX).agg(
+        *(one.sum().alias(name) for name, one in sums.items()), **moments
+    )
+    keys = pl.LazyFrame({KEY_INDEX: np.arange(shape[2])})
+    known = keys.join(by_key, on=KEY_INDEX, how="left", maintain_order="left").collect()
+    found = dict(totals) | {
+        name: known[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        for name in known.columns if name != KEY_INDEX
+    }  # fmt: skip
     with np.errstate(all="ignore"):
         for i, loss in losses:
-            estimate = of_all[0, i] = value_of(measures[i].estimate, found)
-            scale = value_of(loss.scale, totals)
+            estimate = of_all[0, i] = values(measures[i].estimate, found)
+            scale = values(loss.scale, found)
             slope = found.get(_name(i, "slope"), 0.0)
             of_prior[:, i] = (scale * slope) ** 2 * units.of_prior
             falls = measures[i].bounds[0] is None
@@ -119,7 +128,7 @@ def spread_of_losses(
                         _with_more(
                             loss, _name(i, name), found, totals[name],
                             added * totals[name] / getattr(units, name),
-                            value_of(weight, totals) * worst, worst=worst,
+                            values(weight, found) * worst, worst=worst,
                         )
                         for name, weight, added in zip(CLASSES, loss.weights, more, strict=True)
                     ),
@@ -129,8 +138,8 @@ def spread_of_losses(
                     other = scale * sum(means) + falls
                     of_all[place, i] = np.where(np.isnan(estimate), np.nan, other)
                 of_pos[place, i], of_neg[place, i] = (scale**2 * square for square in squares)
-    moments = units.moments_of_losses(cells, measures)
-    variances = units.variances(of_pos, of_neg, moments, [place[:2] for place in ONE_MORE])
+    moments_of_clusters = units.moments_of_losses(scores, measures)
+    variances = units.variances(of_pos, of_neg, moments_of_clusters, [one[:2] for one in ONE_MORE])
     return Spread(of_all, variances + of_prior)
 
 
@@ -138,24 +147,22 @@ def _name(number: int, what: str) -> str:
     return private(f"loss_{number}_{what}")
 
 
-def _moments(loss: CaseLoss, number: int) -> Measure:
+def _moments(loss: CaseLoss, number: int) -> dict[str, pl.Expr]:
     """The sums of the losses of each class and of their squares, and the greatest."""
-    sums: dict[str, Quantity] = {}
-    least: dict[str, Quantity] = {}
-    columns = dict(loss.columns)
+    found = {}
     for name, count, of_case in zip(
         CLASSES, ("pos", "neg"), (loss.positive, loss.negative), strict=True
     ):
-        own = _name(number, name)
         # A score of 0 or 1 may be infinitely wrong for cases that are not there.
-        columns[own] = ARRAYS.where(ARRAYS.column(count) > 0, of_case, 0.0)
-        total = ARRAYS.column(count) * ARRAYS.column(own)
-        sums |= {own: total, f"{own}_squared": total * ARRAYS.column(own)}
-        least[f"{own}_greatest"] = -ARRAYS.column(own)
+        own = pl.when(pl.col(count) > 0).then(of_case).otherwise(0.0)
+        found |= {
+            _name(number, name): (pl.col(count) * own).sum(),
+            _name(number, name) + "_squared": (pl.col(count) * own**2).sum(),
+            _name(number, name) + "_greatest": own.max(),
+        }
     if loss.by_score_prior is not None:
-        slope = loss.by_score_prior
-        sums[_name(number, "slope")] = ARRAYS.where(slope == slope, slope, 0.0)
-    return Measure("loss", 0.0, columns=columns, sums=sums, least=least, every_cell=True)
+        found[_name(number, "slope")] = loss.by_score_prior.fill_nan(0.0).sum()
+    return found
 
 
 def _with_more(
@@ -171,7 +178,7 @@ def _with_more(
     """The mean loss of a class with `more` cases, and the mean square about it."""
     greatest = bound
     if worst and not loss.bounded:
-        greatest = BEYOND * bound - found[f"{name}_greatest"]
+        greatest = BEYOND * bound + found[f"{name}_greatest"]
     size = count + more
     mean = (found[name] + more * greatest) / size
     square = (found[f"{name}_squared"] + more * greatest**2) / size

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.statistics import equal_units
+from polaroc.measures.scoring import case_loss
 from polaroc.measures.spec import Measure
 from polaroc.thresholds.named_rates import OfRates
 from polaroc.typing import Array
@@ -78,7 +79,7 @@ def of_test_set(
     uneven = [
         place
         for place, measure in enumerate(measures)
-        if measure.case_loss is not None
+        if case_loss(measure) is not None
         or (not independent and (measure.bias_skew is not None or weighted))
     ]
     return replace(evidence, freedom=_freedom(evidence, uneven))

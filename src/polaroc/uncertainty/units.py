@@ -13,13 +13,14 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.statistics import equal_units
-from polaroc.curves.cell_arrays import CellArrays, ScoredCells
-from polaroc.measures.moved_segments import Segments
+from polaroc.base.private_columns import CLUSTER, KEY_INDEX
+from polaroc.measures.scoring import case_loss
+from polaroc.uncertainty.moved_segments import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import ClusteredCases, groups
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS
-from polaroc.uncertainty.influence import SegmentInfluence, case_losses
+from polaroc.uncertainty.influence import SegmentInfluence
 
 # Smaller variances are rounding error, since measures are of order 1.
 NO_VARIANCE = 1e-26
@@ -146,22 +147,6 @@ class Block:
         rest[own - self.keys.start] = moved.rest
         return np.concatenate([moved.pos, moved.neg, moved.level, rest])
 
-    def on_cells(self, cells: CellArrays | ScoredCells) -> "tuple[Placed, dict[str, Array]]":
-        """The positives and the negatives of each cell at one place, and the columns of cells."""
-        start, stop = (int(cells.starts[end]) for end in (self.keys.start, self.keys.stop))
-        columns = cells.block(start, stop)
-        size = stop - start
-        place = np.arange(size)
-        if self.cases.firsts is not None:
-            ends = np.append(self.cases.firsts[start + 1 : stop], self.rows.stop) - self.rows.start
-            place = np.repeat(place, np.diff(ends, prepend=0))
-        place += size * ~self.cases.truth[self.rows]
-        key = np.repeat(
-            np.arange(self.size), np.diff(cells.starts[self.keys.start : self.keys.stop + 1])
-        )
-        totals = np.concatenate([columns["positives"], columns["negatives"]])
-        return self.placed(place, size, np.tile(key, 2), totals), columns
-
 
 class Placed(NamedTuple):
     """Cases of a block at places. Cases at one place have the same influence."""
@@ -245,31 +230,33 @@ class Units:
             numbers = np.stack([self.positives, self.negatives, self.clusters])
             return _between(own, numbers, moments)
 
-    def moments_of_losses(
-        self, cells: CellArrays | ScoredCells, measures: Sequence[Measure]
-    ) -> "Array":
-        """The moments of means of losses."""
+    def moments_of_losses(self, scores: pl.DataFrame, measures: Sequence[Measure]) -> "Array":
+        """The moments of means of losses, of cases with the numbers of their clusters."""
         moments = np.full((3, len(measures), len(self.positives)), np.nan)
-
-        def job(block: Block) -> None:
-            placed, columns = block.on_cells(cells)
-            key = placed.key[: placed.positives]
-            with np.errstate(all="ignore"):
-                for i, measure in enumerate(measures):
-                    if measure.case_loss is None:
-                        continue
-                    centred = []
-                    losses = case_losses(measure.case_loss, columns)
-                    for loss, (count, total) in zip(losses, CLASSES, strict=True):
-                        # A score of 0 or 1 may be infinitely wrong for cases that are not there.
-                        own = np.where(columns[count] > 0, loss, 0.0)
-                        share = columns[count] / columns[total]
-                        mean = np.bincount(key, share * own, block.size)
-                        centred.append(own - mean[key])
-                    moments[:, i, block.keys] = placed.moments(np.concatenate(centred))
-
-        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-            list(pool.map(job, self.blocks))
+        if self.clusters is None:
+            return moments
+        for i, measure in enumerate(measures):
+            loss = case_loss(measure)
+            if loss is None:
+                continue
+            parts = []
+            for of_case, (count, total) in zip((loss.positive, loss.negative), CLASSES, strict=True):
+                # A score of 0 or 1 may be infinitely wrong for cases that are not there.
+                own = pl.when(pl.col(count) > 0).then(loss.scale * of_case).otherwise(0.0)
+                share = pl.col(count) / pl.col(total)
+                mean = (share * own).sum().over(KEY_INDEX)
+                parts.append((share * (own - mean)).alias(count))
+            pos, neg = pl.col("pos"), pl.col("neg")
+            by_key = (
+                scores.lazy()
+                .select(KEY_INDEX, CLUSTER, *parts)
+                .group_by(KEY_INDEX, CLUSTER)
+                .agg(pos.sum(), neg.sum())
+                .group_by(KEY_INDEX)
+                .agg((pos**2).sum().alias("0"), (neg**2).sum().alias("1"), (pos * neg).sum().alias("2"))
+                .collect()
+            )
+            moments[:, i, by_key[KEY_INDEX].to_numpy()] = by_key.select("0", "1", "2").to_numpy().T
         return moments
 
 

@@ -1,17 +1,13 @@
 """Gradients of balanced points, and of their mean error over a range, by the segments of curves."""
 
-from math import acosh, ceil, log, sqrt
-from typing import NamedTuple
+from math import sqrt
 
 import numpy as np
 
-from polaroc.base.backend import POLARS, Backend
-from polaroc.base.private_columns import PRIVATE
-from polaroc.base.statistics import ROUNDING, legendre, quadrature
-from polaroc.curves.segments import Point, segments_in
-from polaroc.measures.moved_segments import Gradient, Segments, ranges
+from polaroc.base.statistics import ROUNDING, legendre
+from polaroc.uncertainty.moved_segments import Gradient, Segments, ranges
 from polaroc.priors.grids import skew
-from polaroc.typing import Array, Quantity
+from polaroc.typing import Array
 
 # |Δt − Δf|/(Δt + Δf) up to which the error of a segment is taken by quadrature.
 CLOSED_FORM_BEND = 0.2

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from polaroc.measures.moved_segments import Gradient, Segments
+from polaroc.uncertainty.moved_segments import Gradient, Segments
 from polaroc.typing import Array, Interpolation, Quantity
 
 # A skew, of all keys or of each segment; None is that of the numbers of cases of each key.

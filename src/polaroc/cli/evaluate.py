@@ -18,8 +18,6 @@ from polaroc.cli.output import Output, save_chart, write_table
 from polaroc.cli.screen import is_quiet, out, print_json, print_notes, progress
 from polaroc.cli.sources import column_notes, opened, refuse_unranked
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
-from polaroc.evaluation.pipeline import Result, run
-from polaroc.evaluation.request import Request
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.audit import balance_note
 from polaroc.predictions.canonical import named_columns
@@ -152,7 +150,7 @@ def evaluate(
     )  # fmt: skip
     if intervals:
         asked |= {"intervals": True, "level": level}
-    drawn: Result | None = None
+    drawn: tuple[pl.DataFrame, pl.DataFrame] | None = None
     if any(map(is_address, files)):
         with progress("measuring"):
             measures = _measured_there(files, table, columns, asked)
@@ -165,18 +163,16 @@ def evaluate(
         with opened(files, sep, decimal) as source, progress("measuring") as say:
             cases = source.cases(**columns)
             asked["progress"] = lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,}")
-            if output is None or output.is_table:
-                measures = pr.evaluate(cases, **asked).lazy().collect()
-            else:
-                drawn = run(cases, Request(**asked, **_for_charts(shown, over)))
-                measures = drawn.measures.collect()
+            measures = pr.evaluate(cases, **asked).lazy().collect()
+            if output is not None and not output.is_table:
+                drawn = _for_charts(cases, asked, shown, over)
             refuse_unranked(measures["positives"], cases.collect)
     notes = []
     if output is not None:
         with output.staging() as staging, progress("drawing"):
             write_table(measures, staging)
             if drawn is not None:
-                notes = _draw(drawn, measures, shown, staging)
+                notes = _draw(*drawn, measures, shown, staging)
     keys = measures.columns[: measures.columns.index("measure")]
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
     uneven = commonest_notes(totals.with_columns(balance_note(keys).alias("note")), "key")
@@ -204,27 +200,38 @@ def _with_grid(
     return [*dict.fromkeys([*priors, *pr.prior_grid(*over, count)["prior"].to_list()])]
 
 
-def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> dict[str, Any]:
-    """The tables of the charts beside the measures: AUPREC over a range of priors, and curves."""
+def _for_charts(
+    cases: pr.Cases[Any],
+    asked: Mapping[str, Any],
+    priors: Sequence[Prior],
+    over: tuple[float, float] | None,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The tables of the charts beside the measures: curves, and AUPREC over a range of priors."""
     numbers = [one for one in resolve_priors(list(priors)) if one is not None]
     lo, hi = min([*numbers, *(over or ()), 0.01]), max([*numbers, *(over or ()), 0.5])
-    extra = pr.prior_grid(lo, hi, CURVE_PRIORS, "log")["prior"].to_list()
-    return {"extra_priors": extra, "curve_priors": priors}
+    grid = pr.prior_grid(lo, hi, CURVE_PRIORS, "log")
+    options = opt.given(interpolation=asked.get("interpolation"), memory=asked.get("memory"))
+    areas = pr.evaluate(cases, priors=grid, measure="auprec", **options)
+    curves = pr.curve(cases).lazy()
+    if asked.get("interpolation") == "hull":
+        curves = pr.hull(curves)
+    return curves.collect(), areas.lazy().collect()
 
 
 def _draw(
-    result: Result, measures: pl.DataFrame, priors: Sequence[Prior], folder: Path
+    curves: pl.DataFrame,
+    areas: pl.DataFrame,
+    measures: pl.DataFrame,
+    priors: Sequence[Prior],
+    folder: Path,
 ) -> list[str]:
     """Write the charts; return a note for each that has too many lines to be drawn."""
-    assert result.curves is not None
-    assert result.extra is not None
-    curves, extra = pl.collect_all([result.curves, result.extra])
 
     def precision_recall() -> Any:
         refuse_many(curves, panels=len(priors))
         return charts.pr(pl.concat([pr.surface(curves, prior) for prior in priors]))
 
-    by_prior = pl.concat([measures, extra], how="diagonal")
+    by_prior = pl.concat([measures, areas], how="diagonal")
     makers: dict[str, Callable[[], Any]] = {
         "roc": lambda: charts.roc(curves),
         "pr": precision_recall,

@@ -102,9 +102,7 @@ def measure_over(measure: str, over: Over | None, score_prior: Prior) -> Measure
     """The mean of a measure over a range or belief, or the measure at one prior."""
     at, mean = one_prior(over), mean_name(measure)
     name, place = (mean, over) if at is None else (measure, None)
-    (one,) = select_measures(
-        name, at or "observed", place, "exact", score_prior=score_prior
-    )
+    (one,) = select_measures(name, at or "observed", place, "exact", score_prior=score_prior)
     return one
 
 

@@ -84,9 +84,7 @@ def single_measure(
         )  # fmt: skip
     check_choice("measure", name, allowed)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
-    selected = select_measures(
-        name, priors, over, "exact", score_prior=score_prior
-    )
+    selected = select_measures(name, priors, over, "exact", score_prior=score_prior)
     if len(selected) != 1:
         raise InvalidArgument(
             f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."

@@ -146,15 +146,15 @@ def curve_plan(predictions: Predictions) -> pl.LazyFrame:
     )
     if weighted:
         points = points.with_columns(
-            pl.when(pl.col(total).is_not_null()).then(within(pl.col(name).last(), keys)).alias(total)
+            pl.when(pl.col(total).is_not_null())
+            .then(within(pl.col(name).last(), keys))
+            .alias(total)
             for name, total in (("tp", "positives"), ("fp", "negatives"))
         )
     return _with_rates(points, keys, predictions)
 
 
-def _with_rates(
-    points: pl.LazyFrame, by: Sequence[str], predictions: Predictions
-) -> pl.LazyFrame:
+def _with_rates(points: pl.LazyFrame, by: Sequence[str], predictions: Predictions) -> pl.LazyFrame:
     """Curve tables of points with totals; in each of `by` the first has no score."""
     starts = pl.col(SCORE).is_null()
     steps = {

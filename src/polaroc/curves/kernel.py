@@ -103,7 +103,9 @@ class Ranked:
 
         A curve starts at a point without a threshold.
         """
-        last = np.flatnonzero(np.append(self.codes[1:] ^ self.codes[:-1] > 1, True)[: len(self.codes)])
+        last = np.flatnonzero(
+            np.append(self.codes[1:] ^ self.codes[:-1] > 1, True)[: len(self.codes)]
+        )
         starts = np.searchsorted(last, self.row_starts)  # the first point of each key
         key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         truth = (self.codes & np.uint64(1)).astype(np.int64)
@@ -131,9 +133,7 @@ class Ranked:
         return pl.DataFrame(points).with_columns(pl.col(SCORE).fill_nan(None))
 
 
-def ranked(
-    predictions: Predictions, *, exact: bool = False, merged: bool = True
-) -> Ranked:
+def ranked(predictions: Predictions, *, exact: bool = False, merged: bool = True) -> Ranked:
     """The ranked rows of predictions in memory.
 
     Parameters
@@ -196,7 +196,7 @@ def _numbered(
             numbered, on=[*keys], how="left", nulls_equal=True, maintain_order="left"
         )[KEY_INDEX]
         return number, distinct.height, lambda places: distinct[places]
-    number_of = pl.lit(0, pl.Int64)
+    number_of = pl.repeat(0, pl.len(), dtype=pl.Int64)
     for name, own in zip(keys, values, strict=True):
         number_of = number_of * len(own) + _place(name, own)
 
@@ -388,8 +388,10 @@ def _of_kept(
     begins = np.append(True, kept[:-1])
     tied, end = spans
     places = np.flatnonzero(begins)
-    merged = {name: own[kept] for name, own in counts.items() if name != "pos"}
-    merged["pos"] = np.add.reduceat(counts["pos"], places)
+    merged = {
+        name: np.add.reduceat(own, places) if name == "pos" else own[kept]
+        for name, own in counts.items()
+    }
     return merged, (tied[begins], end[kept]), np.append(0, np.cumsum(kept))[starts]
 
 

@@ -22,6 +22,7 @@ from polaroc.predictions.row_checks import (
 )
 from polaroc.predictions.table import Predictions
 
+
 def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) -> pl.LazyFrame:
     """One row per key, in key order.
 

@@ -245,6 +245,6 @@ def _measured(
         wide = sums_of_rows(predictions, measures)
     else:
         predictions = read(cases, once=True)
-        wide = sums_within(cases, predictions, measures, memory or "auto", report)
+        wide = sums_within(cases, measures, memory or "auto", report)
         warn_of_parts(cases, wide)
     return tidy(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")

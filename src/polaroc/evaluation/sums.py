@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import KEY_INDEX, TRUTH, WEIGHT
+from polaroc.base.private_columns import COUNT, KEY_INDEX, TRUTH, WEIGHT
 from polaroc.curves.hull import hulls
 from polaroc.curves.kernel import Ranked, ranked
 from polaroc.curves.segments import COUNTS, segment_columns
@@ -23,7 +23,7 @@ def sums_of_rows(predictions: Predictions, measures: Sequence[Measure]) -> pl.Da
     """Per key its totals with a `note`, and the sums and minima of the measures."""
     if not any(one.sums or one.least or one.hull_sums for one in measures):
         of_keys = totals(predictions).collect(engine=predictions.engine)
-        return _with_score_sums(of_keys, predictions, measures)
+        return of_keys.hstack(score_sums(predictions, of_keys, measures))
     return sums_of_ranked(ranked(predictions), predictions, measures)
 
 
@@ -38,9 +38,9 @@ def sums_of_ranked(
     if sums or least:
         wide = wide.hstack(sums_of_segments(found.frame(), found.starts, sums, least))
     if of_hull:
-        segments, starts = _hull_segments(found)
+        segments, starts = hull_segments(found.frame(), found.starts, found.totals)
         wide = wide.hstack(sums_of_segments(segments, starts, of_hull, {}))
-    return _with_score_sums(wide, predictions, measures)
+    return wide.hstack(score_sums(predictions, found.totals, measures))
 
 
 def sums_of_segments(
@@ -68,47 +68,49 @@ def sums_of_segments(
     return pl.DataFrame(columns)
 
 
-def _hull_segments(found: Ranked) -> tuple[pl.DataFrame, Array]:
+def hull_segments(
+    segments: pl.DataFrame, starts: Array, totals: pl.DataFrame
+) -> tuple[pl.DataFrame, Array]:
     """The counts of the segments with positives of each key's hull, and where a key starts."""
-    number = np.arange(found.totals.height)
-    of_keys = found.totals.select("positives", "negatives").with_columns(pl.Series(KEY_INDEX, number))
-    ends = of_keys.fill_null(0).with_columns(tp=pl.col("positives"), fp=pl.col("negatives"))
-    anchors = ends.with_columns(pl.col("tp", "fp") * 0, pl.lit(None, pl.Float64).alias(SCORE))
-    cells = found.frame().with_columns(
-        pl.Series(KEY_INDEX, np.repeat(number, np.diff(found.starts))), pl.lit(0.0).alias(SCORE)
+    number = np.arange(totals.height)
+    ends = totals.select(pl.col("positives", "negatives").fill_null(0)).with_columns(
+        pl.Series(KEY_INDEX, number), tp=pl.col("positives"), fp=pl.col("negatives")
     )
-    columns = [KEY_INDEX, SCORE, *COUNTS]
-    zero = pl.lit(0, cells.schema["pos"])
+    anchors = ends.with_columns(pl.col("tp", "fp") * 0)
+    cells = segments.with_columns(pl.Series(KEY_INDEX, np.repeat(number, np.diff(starts))))
     points = pl.concat(
-        part.with_columns(zero.alias("pos"), zero.alias("neg"), pl.col(SCORE)).select(columns)
-        for part in (anchors, cells, ends.with_columns(pl.lit(0.0).alias(SCORE)))
-    ).sort(KEY_INDEX, maintain_order=True)
+        # Hulls compute pos and neg anew, and tell curves apart by their anchors.
+        part.select(
+            KEY_INDEX, pl.lit(score, pl.Float64).alias(SCORE), pos=pl.col("tp"), neg=pl.col("fp"),
+            tp="tp", fp="fp", positives="positives", negatives="negatives",
+        )
+        for part, score in ((anchors, None), (cells, 0.0), (ends, 0.0))
+    ).sort(KEY_INDEX, maintain_order=True)  # fmt: skip
     rising = hulls(points.lazy()).filter((pl.col("pos") > 0) & (pl.col("negatives") > 0)).collect()
-    starts = np.searchsorted(rising[KEY_INDEX].to_numpy(), np.append(number, len(number)))
-    return rising.select(COUNTS), starts
+    first = np.searchsorted(rising[KEY_INDEX].to_numpy(), np.append(number, len(number)))
+    return rising.select(COUNTS), first
 
 
-def _with_score_sums(
-    wide: pl.DataFrame, predictions: Predictions, measures: Sequence[Measure]
+def score_sums(
+    predictions: Predictions, of_keys: pl.DataFrame, measures: Sequence[Measure]
 ) -> pl.DataFrame:
-    """With the sums over the scores of curves, which rows make as well."""
-    of_scores = merged(one.score_sums for one in measures)
-    if not of_scores:
-        return wide
+    """The sums over the scores of curves of each of the keys, which rows make as well."""
+    sums = merged(one.score_sums for one in measures)
+    if not sums:
+        return pl.DataFrame(height=of_keys.height)
     keys = predictions.keys
     count = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     rows = predictions.valid_rows.select(
         *keys, SCORE, pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
     )
-    of_keys = wide.lazy().select(*keys, "positives", "negatives")
-    if keys:
-        joined = rows.join(of_keys, on=keys, how="left", nulls_equal=True)
-    else:
-        joined = rows.join(of_keys, how="cross")
-    sums = per_key(joined, keys, of_scores, {}).drop("positives", "negatives")
-    summed = sums.collect(engine="streaming")
+    totals_of_keys = of_keys.lazy().select(*keys, "positives", "negatives")
     if not keys:
-        return wide.hstack(summed) if summed.height else wide.with_columns(
-            pl.lit(None, pl.Float64).alias(name) for name in of_scores
-        )
-    return wide.join(summed, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        joined = rows.join(totals_of_keys, how="cross")
+        return joined.select(pl.len().alias(COUNT), *(
+            one.sum().alias(name) for name, one in sums.items()
+        )).collect(engine="streaming").drop(COUNT)[: of_keys.height]  # fmt: skip
+    joined = rows.join(totals_of_keys, on=keys, how="inner", nulls_equal=True)
+    found = per_key(joined, keys, sums, {}).collect(engine="streaming")
+    return of_keys.select(keys).join(
+        found, on=keys, how="left", nulls_equal=True, maintain_order="left"
+    ).select(*sums)  # fmt: skip

@@ -20,8 +20,7 @@ DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
 COSTS_IN_WORDS = {"expected_cost": "expected cost", "net_benefit": "net benefit"}
 # By name, in the order of the rows of a table of measures.
 CATALOG: dict[str, MeasureDefinition] = {
-    one.name: one
-    for one in (AUC, AUPREC, IAUPREC, SENS, AUC_RANGE, ACCSENS, EQUAL_ERROR, *SCORING)
+    one.name: one for one in (AUC, AUPREC, IAUPREC, SENS, AUC_RANGE, ACCSENS, EQUAL_ERROR, *SCORING)
 }
 
 

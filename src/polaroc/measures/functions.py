@@ -136,7 +136,9 @@ def auprec(
                 "the table is a surface, which has its priors, and priors are given, too.",
                 hint="leave priors out, or pass the curve.",
             )
-        return collect_like(curve, _auprec_of_surface(as_polars(curve).lazy(), interpolation, start, recall))
+        return collect_like(
+            curve, _auprec_of_surface(as_polars(curve).lazy(), interpolation, start, recall)
+        )
     priors = OBSERVED if priors is None else priors
     some_priors(priors)
     measures = auprec_measures(priors, interpolation, start, recall)
@@ -204,12 +206,12 @@ def measures_of_curves(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.L
     """The tidy measures of a curve table."""
     keys = curve_keys(curve)
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
-    return tidy(sums_of_curves(curve, keys, measures).with_columns(note.alias("note")), keys, measures)
+    return tidy(
+        sums_of_curves(curve, keys, measures).with_columns(note.alias("note")), keys, measures
+    )
 
 
-def sums_of_curves(
-    curve: Frame, keys: Sequence[str], measures: Sequence[Measure]
-) -> pl.LazyFrame:
+def sums_of_curves(curve: Frame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
     """Per key of a curve table its totals and the sums over its segments, scores and hull."""
     sums, least, of_scores, of_hull = (
         merged(getattr(one, kind) for one in measures)
@@ -226,12 +228,19 @@ def sums_of_curves(
     wide, *others = parts
     for one in others:
         own = one.drop("positives", "negatives", EFFECTIVE, strict=False)
-        wide = wide.join(own, on=keys, how="left", nulls_equal=True) if keys else pl.concat([wide, own], how="horizontal")
+        wide = (
+            wide.join(own, on=keys, how="left", nulls_equal=True)
+            if keys
+            else pl.concat([wide, own], how="horizontal")
+        )
     return wide
 
 
 def _auprec_of_surface(
-    surface: pl.LazyFrame, interpolation: Interpolation, start: Start, recall: tuple[float, float] | None
+    surface: pl.LazyFrame,
+    interpolation: Interpolation,
+    start: Start,
+    recall: tuple[float, float] | None,
 ) -> pl.LazyFrame:
     """AUPREC of each key and prior of a surface."""
     names = surface.collect_schema().names()

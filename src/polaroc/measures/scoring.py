@@ -136,9 +136,7 @@ def _worth(skew: Skew) -> Skew:
     return (1 + skew) * (1 + skew) / skew
 
 
-def _mean(
-    function: Callable[[Skew], pl.Expr], nodes: Sequence[tuple[Skew, float]]
-) -> pl.Expr:
+def _mean(function: Callable[[Skew], pl.Expr], nodes: Sequence[tuple[Skew, float]]) -> pl.Expr:
     return pl.sum_horizontal(weight * function(skew) for skew, weight in nodes)
 
 

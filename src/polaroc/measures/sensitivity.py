@@ -115,9 +115,7 @@ def accsens(
     return collect_like(curve, measures_of_curves(whole_curves(curve), measures))
 
 
-def sens_measure(
-    over: tuple[float, float], column: Callable[[str], pl.Expr] = pl.col
-) -> Measure:
+def sens_measure(over: tuple[float, float], column: Callable[[str], pl.Expr] = pl.col) -> Measure:
     """Sens as a measure (AccSens Eq. 3)."""
     low, high = (balanced_point(prior, column) for prior in range_of(over))
     return Measure(
@@ -152,7 +150,9 @@ def accsens_measure(
         names = [f"{PRIVATE}{part}_{over!r}" for part in ("partial", "width")]
         missed, width = map(column, names)
         sums = dict(zip(names, partial_area(segment(column), over), strict=True))
-        accuracy = replace(accuracy, estimate=pl.when(width > 0).then(1 - missed / width), sums=sums)
+        accuracy = replace(
+            accuracy, estimate=pl.when(width > 0).then(1 - missed / width), sums=sums
+        )
     return replace(
         sens, name="accsens", estimate=combined(accuracy.estimate, sens.estimate, weights),
         sums=accuracy.sums,

@@ -14,11 +14,11 @@ import numpy as np
 from polaroc.base.statistics import equal_units
 from polaroc.curves.segments import RATES
 from polaroc.measures.scoring import CaseLoss, case_loss
-from polaroc.uncertainty.moved_segments import Gradient, Segments
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE
 from polaroc.thresholds.named_rates import OfRates, with_slopes
 from polaroc.typing import Array
+from polaroc.uncertainty.moved_segments import Gradient, Segments
 from polaroc.uncertainty.terms import gradient_terms, sums_of_cells, values
 
 

@@ -106,8 +106,10 @@ def spread_of_losses(
         return Spread(of_all, of_pos)
     sums = merged(measures[i].score_sums for i, _ in losses)
     moments = merged(_moments(loss, i) for i, loss in losses)
-    by_key = scores.lazy().group_by(KEY_INDEX).agg(
-        *(one.sum().alias(name) for name, one in sums.items()), **moments
+    by_key = (
+        scores.lazy()
+        .group_by(KEY_INDEX)
+        .agg(*(one.sum().alias(name) for name, one in sums.items()), **moments)
     )
     keys = pl.LazyFrame({KEY_INDEX: np.arange(shape[2])})
     known = keys.join(by_key, on=KEY_INDEX, how="left", maintain_order="left").collect()

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.statistics import equal_units
 from polaroc.base.private_columns import CLUSTER, KEY_INDEX
+from polaroc.base.statistics import equal_units
 from polaroc.measures.scoring import case_loss
-from polaroc.uncertainty.moved_segments import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import ClusteredCases, groups
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS
 from polaroc.uncertainty.influence import SegmentInfluence
+from polaroc.uncertainty.moved_segments import Segments
 
 # Smaller variances are rounding error, since measures are of order 1.
 NO_VARIANCE = 1e-26
@@ -240,7 +240,9 @@ class Units:
             if loss is None:
                 continue
             parts = []
-            for of_case, (count, total) in zip((loss.positive, loss.negative), CLASSES, strict=True):
+            for of_case, (count, total) in zip(
+                (loss.positive, loss.negative), CLASSES, strict=True
+            ):
                 # A score of 0 or 1 may be infinitely wrong for cases that are not there.
                 own = pl.when(pl.col(count) > 0).then(loss.scale * of_case).otherwise(0.0)
                 share = pl.col(count) / pl.col(total)
@@ -253,7 +255,11 @@ class Units:
                 .group_by(KEY_INDEX, CLUSTER)
                 .agg(pos.sum(), neg.sum())
                 .group_by(KEY_INDEX)
-                .agg((pos**2).sum().alias("0"), (neg**2).sum().alias("1"), (pos * neg).sum().alias("2"))
+                .agg(
+                    (pos**2).sum().alias("0"),
+                    (neg**2).sum().alias("1"),
+                    (pos * neg).sum().alias("2"),
+                )
                 .collect()
             )
             moments[:, i, by_key[KEY_INDEX].to_numpy()] = by_key.select("0", "1", "2").to_numpy().T

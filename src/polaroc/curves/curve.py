@@ -8,9 +8,8 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.columns import CURVE, EFFECTIVE, collect_like, within
-from polaroc.base.private_columns import KEY_INDEX, ROW_ERROR, ROWS, TRUTH, WEIGHT
+from polaroc.base.private_columns import ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
-from polaroc.curves.kernel import ranked
 from polaroc.curves.segments import COUNTS, rate
 from polaroc.curves.totals import totals
 from polaroc.curves.whole import whole_curves
@@ -67,9 +66,7 @@ def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
     cases = as_cases(table, columns)
-    if isinstance(cases.rows, pl.DataFrame):
-        return curve_of_rows(read(cases))
-    return curve_plan(read(cases, once=True))
+    return cases.like(curve_plan(read(cases, once=True)))
 
 
 def cases_or_curve(
@@ -97,23 +94,6 @@ def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
         return whole_curves(given)
     curves: pl.LazyFrame | pl.DataFrame = curve(given)
     return curves.lazy()
-
-
-def curve_of_rows(predictions: Predictions) -> pl.DataFrame:
-    """The curves of predictions in memory."""
-    found = ranked(predictions, exact=True)
-    points = found.curves()
-    of_keys = found.totals.drop("note")[points[KEY_INDEX]]
-    # Sums of weights are rounded: the total is the last of them.
-    ends = {
-        name: pl.col(count).last().over(KEY_INDEX)
-        for name, count in (("positives", "tp"), ("negatives", "fp"))
-    }
-    table = points.hstack(of_keys.drop("positives", "negatives")).lazy().with_columns(**ends)
-    ordered = _with_rates(table, [KEY_INDEX], predictions).collect(engine="in-memory")
-    if predictions.possible_errors and predictions.keys:
-        ordered = ordered.sort(predictions.keys, nulls_last=True, maintain_order=True)
-    return ordered
 
 
 def curve_plan(predictions: Predictions) -> pl.LazyFrame:

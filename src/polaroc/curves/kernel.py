@@ -57,17 +57,6 @@ class Coding:
         size = ((bits & MAGNITUDE) - self.gap).clip(lower_bound=0) // 2**self.shift
         return pl.when(bits < 0).then(-size).otherwise(size)
 
-    def scores_of(self, codes: Array) -> Array:
-        """The scores in codes."""
-        below = ((codes >> np.uint64(1)) % np.uint64(self.positions)).astype(np.int64)
-        rank = self.best - below
-        if self.values is not None:
-            scores: Array = self.values[rank - 1]
-            return scores
-        size = np.where(rank == 0, 0, (np.abs(rank) << self.shift) + self.gap)
-        scores = np.copysign(size.view(np.float64), rank)
-        return scores
-
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
@@ -85,7 +74,6 @@ class Ranked:
     spans: tuple[Array, Array]
     codes: Array  # of the rows: the last bit is the truth
     row_starts: Array  # the first row of each key, then the number of rows
-    coding: Coding
     weights: Array | None = None  # of the rows; None where each counts once
     clusters: pl.Series | None = None
 
@@ -98,56 +86,18 @@ class Ranked:
         }
         return pl.DataFrame(self.counts | of_keys)
 
-    def curves(self) -> pl.DataFrame:
-        """All points of the curves: the `KEY_INDEX` of their key, `threshold`, `tp` and `fp`.
 
-        A curve starts at a point without a threshold.
-        """
-        last = np.flatnonzero(
-            np.append(self.codes[1:] ^ self.codes[:-1] > 1, True)[: len(self.codes)]
-        )
-        starts = np.searchsorted(last, self.row_starts)  # the first point of each key
-        key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        truth = (self.codes & np.uint64(1)).astype(np.int64)
-        if self.weights is None:
-            tp = np.cumsum(truth)
-            tp = tp[last] - np.append(0, tp)[self.row_starts[key]]
-            fp = last + 1 - self.row_starts[key] - tp
-        else:
-            firsts = np.append(0, last[:-1] + 1)[: len(last)]
-            sums = (
-                np.add.reduceat(self.weights * own, firsts) if len(firsts) else np.zeros(0)
-                for own in (truth, 1 - truth)
-            )
-            running = pl.DataFrame([key, *sums], schema=[KEY_INDEX, "tp", "fp"]).select(
-                pl.col("tp", "fp").cum_sum().over(KEY_INDEX)
-            )
-            tp, fp = (running[name].to_numpy() for name in running.columns)
-        points = {
-            name: np.insert(own, starts[:-1], start)
-            for name, own, start in (
-                (KEY_INDEX, key, np.arange(len(starts) - 1)), ("tp", tp, 0), ("fp", fp, 0),
-                (SCORE, self.coding.scores_of(self.codes[last]), np.nan),
-            )
-        }  # fmt: skip
-        return pl.DataFrame(points).with_columns(pl.col(SCORE).fill_nan(None))
-
-
-def ranked(predictions: Predictions, *, exact: bool = False, merged: bool = True) -> Ranked:
+def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     """The ranked rows of predictions in memory.
 
-    Parameters
-    ----------
-    exact
-        Whether scores are read from codes, which then have all of their bits.
-    merged
-        Whether segments that go straight up, one after another, are one, which changes no area.
+    Segments that go straight up, one after another, are one where they are `merged`, which changes
+    no area.
     """
     rows = predictions.valid_rows.collect()
     if predictions.weighted:
         rows = rows.filter(pl.col(WEIGHT) > 0)
     number, size, keys_of = _numbered(rows, predictions.keys)
-    coding = _coding(rows, size, exact=exact)
+    coding = _coding(rows, size)
     codes = _codes(rows, number, coding)
     found = _sorted(rows, codes)
     if coding.values is None and _has_false_ties(rows, found[SORT_CODE].to_numpy(), coding):
@@ -173,8 +123,7 @@ def ranked(predictions: Predictions, *, exact: bool = False, merged: bool = True
     of_all = _totals(predictions, known)
     more = of_all.height - known.height
     return Ranked(
-        of_all, counts, _longer(starts, more), spans, codes, _longer(row_starts, more), coding,
-        weights, found[CLUSTER] if CLUSTER in found.columns else None,
+        of_all, counts, _longer(starts, more), spans, codes, _longer(row_starts, more), weights, found[CLUSTER] if CLUSTER in found.columns else None,
     )  # fmt: skip
 
 
@@ -241,7 +190,7 @@ def _place(name: str, values: pl.Series) -> pl.Expr:
     return place.fill_null(len(known)) if values.has_nulls() else place
 
 
-def _coding(rows: pl.DataFrame, keys: int, *, exact: bool) -> Coding:
+def _coding(rows: pl.DataFrame, keys: int) -> Coding:
     """The coding of scores that fits 64 bits with the truth and the number of the key."""
     score = pl.col(SCORE) + 0.0
     bits = score.reinterpret(dtype=pl.Int64)
@@ -255,7 +204,7 @@ def _coding(rows: pl.DataFrame, keys: int, *, exact: bool) -> Coding:
     # Bits that no score has, such as those that numbers of 32 bits lack, are spared first.
     spared = 0 if not any_bit else min((any_bit & -any_bit).bit_length() - 1, 62)
     ends = pl.DataFrame({SCORE: [float(lowest), float(highest)]})
-    for shift in range(spared, spared + (1 if exact else SPARE_BITS)):
+    for shift in range(spared, spared + SPARE_BITS):
         gap = max((least or 0) - 2**shift, 0)
         low, high = ends.select(Coding(0, 1, shift, gap).rank.alias("rank"))["rank"]
         low, high = min(low, 0) if lowest <= 0 else low, max(high, 0) if highest >= 0 else high

@@ -230,13 +230,10 @@ def _measured(
     if level is not None:
         held = cases.collect()
         predictions = read(held, clustered=held.in_clusters)
-        losses = any(one.score_sums for one in measures)
-        found = ranked(predictions, merged=False, exact=losses)
+        found = ranked(predictions, merged=False)
         wide = sums_of_ranked(found, predictions, measures)
         rows = all_rows(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
-        limits = limits_of_ranked(
-            found, wide, predictions.keys, measures, level, sampled=predictions.sampled
-        )
+        limits = limits_of_ranked(found, wide, predictions, measures, level)
         limited = merged(rows.hstack(limits).lazy(), predictions.keys, level)
         noted = with_note(limited, dependence(held), pl.col("lower").is_not_null())
         return without_repeats(noted, measures).collect()

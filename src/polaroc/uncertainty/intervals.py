@@ -6,11 +6,12 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import CLUSTER, KEY_INDEX, PLACE, ROW
+from polaroc.base.private_columns import CLUSTER, KEY_INDEX, PLACE, ROW, TRUTH, WEIGHT
 from polaroc.curves.kernel import Ranked
 from polaroc.curves.segments import COUNTS
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import Cells, numbered, ranked_clusters
 from polaroc.uncertainty.limits import (
@@ -67,43 +68,47 @@ def _limits_of_curves(
 def limits_of_ranked(
     found: Ranked,
     wide: pl.DataFrame,
-    keys: Sequence[str],
+    predictions: Predictions,
     measures: Sequence[Measure],
     level: float,
-    *,
-    sampled: bool = False,
 ) -> pl.DataFrame:
-    """The limits of ranked rows, of each measure of each key, in the order of all tidy rows.
-
-    Rows count cases, or are `sampled` with weights and have clusters.
-    """
+    """The limits of ranked rows, of each measure of each key, in the order of all tidy rows."""
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
     cases = ranked_clusters(found, totals)
     units = cases_as_units(**totals)
     if cases is not None:
-        units = clusters_as_units(cases, weighted=sampled)
-    scores = _scores(found, totals) if any(one.score_sums for one in measures) else pl.DataFrame()
+        units = clusters_as_units(cases, weighted=predictions.sampled)
+    scores = pl.DataFrame()
+    if any(one.score_sums for one in measures):
+        scores = _scores(predictions, wide)
     of_areas = [one for one in measures if one.is_area]
     names = [name for one in of_areas for name in (*one.sums, *one.least)]
     sums = totals | {name: wide[name].fill_null(np.nan).to_numpy() for name in names}
     rows = _limits(Cells.of(found), scores, totals, measures, Sureness(level, units), sums)
     place = wide.with_row_index(ROW)
+    keys = predictions.keys
     order = place.sort(keys, nulls_last=True)[ROW] if keys else place[ROW]
     return columns_of_limits(rows, order.to_numpy())
 
 
-def _scores(found: Ranked, totals: "dict[str, Array]") -> pl.DataFrame:
-    """The ranked rows in the columns that losses are written with, with their clusters."""
-    key = np.repeat(np.arange(len(found.row_starts) - 1), np.diff(found.row_starts))
-    truth = (found.codes & np.uint64(1)).astype(np.float64)
-    weights = 1.0 if found.weights is None else found.weights
-    columns = {
-        KEY_INDEX: key, SCORE: found.coding.scores_of(found.codes), "pos": truth * weights,
-        "neg": (1 - truth) * weights, **{name: own[key] for name, own in totals.items()},
-    }  # fmt: skip
-    if found.clusters is not None:
-        columns[CLUSTER] = numbered(found.clusters.alias(CLUSTER).to_frame())
-    return pl.DataFrame(columns)
+def _scores(predictions: Predictions, wide: pl.DataFrame) -> pl.DataFrame:
+    """The rows in the columns that losses are written with, with the numbers of their clusters."""
+    keys = predictions.keys
+    count = pl.col(WEIGHT) if predictions.weighted else pl.lit(1.0)
+    of_keys = wide.lazy().select(*keys, *TOTALS).with_row_index(KEY_INDEX)
+    counted = predictions.valid_rows.with_columns(
+        pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
+    )
+    joined = (
+        counted.join(of_keys, on=keys, nulls_equal=True, maintain_order="left")
+        if keys
+        else counted.join(of_keys, how="cross")
+    )
+    rows = joined.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).collect()
+    known = [KEY_INDEX, SCORE, "pos", "neg", *TOTALS]
+    if CLUSTER not in rows.columns:
+        return rows.select(known)
+    return rows.select(*known, pl.Series(CLUSTER, numbered(rows)))
 
 
 def _limits(

@@ -5,7 +5,6 @@ from typing import Any, Literal, TypeVar
 
 import polars as pl
 
-from polaroc.base.joins import as_key
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 
@@ -114,10 +113,9 @@ def column_names(names: object, argument: str) -> list[str]:
 
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """The rows of each combination of values of the keys, as `as_key`, in order of appearance."""
+    """The rows of each combination of values of the keys, in order of appearance."""
     refuse_nested(table.schema, keys)
-    parts = table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
-    return {as_key(key): part for key, part in parts.items()}
+    return table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
 
 
 def refuse_nested(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None:

@@ -10,7 +10,6 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.columns import CURVE, GRID, as_lazy, require
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CHANCE, PANEL
 from polaroc.base.tables import as_polars
 from polaroc.charts.layers import (
@@ -214,7 +213,7 @@ def _curves(
     drawn = lines(ordered, keys, "tpr", "precision", ["prior", PANEL, CHANCE])
     shown = tooltip_rows(points, ["prior", *keys], "tpr", "precision")
     exact = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew")).alias("precision")
-    labelled = join_on(shown, named, ["prior", *keys], order="left")
+    labelled = shown.join(named, on=["prior", *keys], nulls_equal=True, maintain_order="left")
     by_curve = labelled.sort(*keys, "prior", nulls_last=True, maintain_order=True)
     tooltips = tooltip_records(by_curve.with_columns(exact), keys, const=["prior", PANEL])
     return drawn, panels, tooltips

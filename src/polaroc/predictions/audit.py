@@ -136,7 +136,7 @@ def _case_note(case: str | None) -> pl.Expr:
     wrong = [
         (pl.col(case).null_count(), "{} rows without a case"),
         (known.len().cast(pl.Int64) - known.n_unique(), "{} rows repeat a case"),
-        (pl.col(case).filter(pl.col(DIFFERS)).n_unique(), "{} cases have two truths"),
+        (pl.col(case).filter(pl.col(DIFFERS)).drop_nulls().n_unique(), "{} cases have two truths"),
     ]
     return joined_notes(
         *(pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)

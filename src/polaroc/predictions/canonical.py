@@ -151,16 +151,24 @@ def canonical_rows(
     """
     schema, scores = table.lazy().collect_schema(), names.get("score", [])
     positive = columns.get("positive")
-    chosen = [*map(pl.col, [*names.get("by", ()), *keep])]
+    if isinstance(table, pl.DataFrame):
+        _refuse_nan(
+            table, [name for role in ("by", "model", "fold") for name in names.get(role, ())]
+        )
+
+    def key(name: str) -> pl.Expr:
+        # NaN is a missing value, as in pandas.
+        return pl.col(name).fill_nan(None) if schema[name].is_float() else pl.col(name)
+
+    chosen = [*map(key, names.get("by", ())), *map(pl.col, keep)]
     if "fold" in names:
-        chosen.append(_joined(names["fold"]).alias("fold"))
+        folds = names["fold"]
+        chosen.append((key(folds[0]) if len(folds) == 1 else _joined(folds)).alias("fold"))
     raw = {role: names[role][0] for role in ROLES if role in names and role not in SEVERAL}
-    for role, name in raw.items():
-        column = pl.col(name)
-        if role == "cluster" and schema[name].is_float():
-            # Rows without a cluster, null or NaN, are not one cluster.
-            column = column.fill_nan(None)
-        chosen.append(column.alias(role))
+    chosen += [
+        (key(name) if role in IDENTIFYING else pl.col(name)).alias(role)
+        for role, name in raw.items()
+    ]
     if "truth" in raw and positive is not None and isinstance(table, pl.LazyFrame):
         # Labels are checked on the rows that were read: the plan is not read again.
         chosen.append(pl.col(raw["truth"]).alias(LABEL))
@@ -196,10 +204,18 @@ def canonical_rows(
     )
 
 
+def _refuse_nan(table: pl.DataFrame, keys: Sequence[str]) -> None:
+    """Refuse float keys with NaN, which equals itself in some engines and not in others."""
+    for name in keys:
+        if table.schema[name].is_float() and (count := table[name].is_nan().sum()):
+            raise InvalidPredictions(
+                f"the key {name!r} is NaN in {count:,} row(s).",
+                hint=f"make it null first: pl.col({name!r}).fill_nan(None).",
+            )
+
+
 def _joined(folds: Sequence[str]) -> pl.Expr:
-    """The column of folds; several are joined by dots."""
-    if len(folds) == 1:
-        return pl.col(folds[0])
+    """Several columns of folds, joined by dots."""
     parts = []
     for name in folds:
         part = pl.col(name).cast(pl.String)

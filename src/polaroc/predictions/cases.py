@@ -256,7 +256,8 @@ def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
         count
             The number of equal cases that a row stands for, a whole number ≥ 0.
         by
-            Further columns; each combination of their values has its own results.
+            Further columns; each combination of their values has its own results. Null is a value;
+            NaN in a key is an error, and null in a lazy frame.
         positive
             The label(s) that count as positive, needed unless the labels are 0 and 1, or false and
             true. Texts such as "NA" or "" are missing truths unless they are named here.

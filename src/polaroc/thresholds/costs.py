@@ -11,7 +11,6 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import check_bool, check_share, refuse_unused, shares, unless
 from polaroc.base.columns import HAS_BOTH, curve_keys, refuse_clash, with_level, within
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
@@ -286,7 +285,13 @@ def with_benefit_limits(decided: pl.LazyFrame, level: float, *, sampled: bool) -
         empty = distinct.clear().with_columns(
             *(pl.lit(None, kind).alias(name) for name, kind in ENDS.items()), why=pl.lit("")
         )
-        found = join_on(frame, pl.concat([empty, *parts]), GIVEN, "left", order="left")
+        found = frame.join(
+            pl.concat([empty, *parts]),
+            on=GIVEN,
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
         return found.with_columns(joined_notes("note", "why")).drop("why")
 
     return decided.map_batches(computed, schema={**schema, **ENDS})

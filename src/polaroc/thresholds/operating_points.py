@@ -19,7 +19,6 @@ from polaroc.base.columns import (
     curve_keys,
     with_level,
 )
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.segments import CELLS
@@ -366,9 +365,9 @@ def _selected(
     on = [*groups, worth]
     points = placed.filter(may).select(*groups, worth, order, SCORE, "share", "tpr", "fpr")
     first_of_best = (
-        join_on(points, best.select(on), on, "semi")
+        points.join(best.select(on), on=on, how="semi", nulls_equal=True)
         .sort(order)
         .unique(groups, keep="first", maintain_order=True)
     )
-    chosen = join_on(best, first_of_best, on, "left")
+    chosen = best.join(first_of_best, on=on, how="left", nulls_equal=True)
     return chosen.drop(worth, order)

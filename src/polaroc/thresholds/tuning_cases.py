@@ -62,7 +62,9 @@ def _values(role: str, cases: Cases[pl.DataFrame], other: Cases[pl.DataFrame]) -
     if role in cases.names:
         return cases.rows[role]
     (name,) = other.names.get(role, [""])
-    if cases.without(role) or name not in cases.source.lazy().collect_schema():
+    if (
+        role in cases.columns and cases.columns[role] is None
+    ) or name not in cases.source.lazy().collect_schema():
         return None
     values: pl.Series = cases.source.lazy().select(name).collect().to_series()
     return values

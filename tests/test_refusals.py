@@ -167,12 +167,16 @@ REFUSALS = [
     ("pr.surface(curve, 0.1, {'tp': pr.rates.recall})", "overwrite the column"),
     # hull, achievable
     ("pr.hull(curve.drop('fpr'))", "'fpr'", InvalidTable),
+    ("pr.hull(pr.surface(curve, [0.5, 0.1]))", "a curve is needed", InvalidTable),
+    ("pr.achievable(pr.surface(curve, 0.5), 0.5)", "a curve is needed", InvalidTable),
     ("pr.achievable(curve, 0.5, recall=1)", "recall"),
     ("pr.achievable(curve, 0.5, recall=[1.5])", "1.5"),
     ("pr.achievable(curve, 0.5, recall=[])", "recall"),
     # dominance
     ("pr.dominance(pr.curve(cases, model=None, fold=None))", "model"),
+    ("pr.dominance(pr.surface(curve, 0.5))", "a curve is needed", InvalidTable),
     # mean_curve
+    ("pr.mean_curve(pr.surface(curve, 0.5).drop('skew'))", "a curve is needed", InvalidTable),
     ("pr.mean_curve(curve, 'block')", "block"),
     ("pr.mean_curve(curve, n=1)", "n is 1"),
     ("pr.mean_curve(curve, spread='range')", "range"),

@@ -1,12 +1,13 @@
 """Reserved names of columns, and checks of names, keys and their types."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 import polars as pl
 
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.typing import EagerTable
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -69,6 +70,14 @@ _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 def as_lazy(frame: object) -> pl.LazyFrame:
     """Convert a table to a LazyFrame, or raise."""
     return as_polars(frame).lazy()
+
+
+@overload
+def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
+
+
+@overload
+def collect_like(frame: EagerTable, result: pl.LazyFrame) -> pl.DataFrame: ...
 
 
 def collect_like(frame: object, result: Any) -> Any:

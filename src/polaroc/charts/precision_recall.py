@@ -40,8 +40,9 @@ from polaroc.charts.lines import (
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, prior_label, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_records, tooltip_rows
-from polaroc.curves.mean import mean_curve, surface_keys
+from polaroc.curves.mean import mean_curve
 from polaroc.curves.surface import surface as make_surface
+from polaroc.curves.surface import surface_keys
 from polaroc.curves.thinning import MANY_LINES
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array

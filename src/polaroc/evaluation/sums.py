@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from polaroc.base.columns import effective_column
 from polaroc.base.private_columns import KEY_INDEX, KEY_NUMBER, PLACE
 from polaroc.curves.cell_arrays import CellArrays, KeyCounts, RankedCells, ScoredCells
 from polaroc.curves.held import TOTALS, HeldRows, to_curve_table
-from polaroc.curves.hull import hulls, hulls_of_cells, outermost
+from polaroc.curves.hull import hull_vertices, hulls
 from polaroc.curves.keys import LEAST_WEIGHTS
 from polaroc.curves.ranking import ranked_cells
 from polaroc.curves.segments import COUNTS
@@ -102,7 +103,7 @@ class PartialSums:
             self._add_sums(scored, self._of_cells, part.key)
         if self._on_hull:
             # The hull of a part is part of the hull of all rows.
-            places = slice(None) if part.whole else outermost(part.ranked)
+            places = slice(None) if part.whole else _outermost(part.ranked)
             owner = np.repeat(part.key, np.diff(cells.starts))
             columns = {PLACE: owner, "tp": cells.counts["tp"], "fp": cells.counts["fp"]}
             self._outer.append({name: values[places] for name, values in columns.items()})
@@ -114,7 +115,7 @@ class PartialSums:
     def beside(self, totals: pl.DataFrame) -> pl.DataFrame:
         """The sums beside the totals of the keys, in the order of their numbers."""
         if self._on_hull:
-            hull = hulls_of_cells(self._all_outer(totals))
+            hull = _hulls_of_cells(self._all_outer(totals))
             self._add_sums(hull, self._on_hull, np.arange(totals.height))
         sums = {name: values for name, values in self._sums.items() if name not in totals.columns}
         return pl.concat([totals, pl.DataFrame(sums)], how="horizontal")
@@ -240,3 +241,40 @@ def _summed(part: Partition) -> NumberedRows:
         counts = np.pad(counts, (0, size - len(counts))) + np.pad(more, (0, size - len(more)))
     label = np.flatnonzero(counts)
     return NumberedRows(np.full(len(label), part.tied), label, counts[label])
+
+
+def _hulls_of_cells(cells: CellArrays) -> CellArrays:
+    """The segments with positives of the hull of each key, none of a key that lacks a class."""
+    counts, sizes = cells.counts, np.zeros(len(cells.starts) - 1, np.int64)
+    parts: list[tuple[Array, ...]] = []
+    for i, (start, end) in enumerate(pairwise(cells.starts.tolist())):
+        if start == end or counts["negatives"][start] == 0:
+            continue
+        totals = counts["positives"][start], counts["negatives"][start]
+        tp, fp = (
+            np.concatenate(([0], counts[name][start:end], [total]))
+            for name, total in zip(("tp", "fp"), totals, strict=True)
+        )
+        vertices = hull_vertices(fp, tp)
+        pos, neg = np.diff(tp[vertices]), np.diff(fp[vertices])
+        # Only the last segment can have no positives.
+        size = sizes[i] = int((pos > 0).sum())
+        ends = vertices[1 : size + 1]
+        both = (np.full(size, total) for total in totals)
+        parts.append((pos[:size], neg[:size], tp[ends], fp[ends], *both))
+    columns: list[Array] = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    columns = columns or [np.zeros(0)] * len(COUNTS)
+    return CellArrays(
+        dict(zip(COUNTS, columns, strict=True)), np.concatenate(([0], sizes.cumsum()))
+    )
+
+
+def _outermost(cells: CellArrays) -> Array:
+    """The places of cells at vertices of the hull of their key's cells."""
+    counts, kept = cells.counts, []
+    for start, end in pairwise(cells.starts.tolist()):
+        if start == end:
+            continue
+        fp, tp = (np.append(0, counts[name][start:end]) for name in ("fp", "tp"))
+        kept.append(start + hull_vertices(fp, tp)[1:] - 1)
+    return np.concatenate(kept) if kept else np.zeros(0, np.int64)

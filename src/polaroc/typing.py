@@ -1,10 +1,9 @@
 """Aliases shared by the public signatures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
-    Concatenate,
     Literal,
     ParamSpec,
     Protocol,
@@ -51,7 +50,6 @@ Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Quantity: TypeAlias = Any
 
 _P = ParamSpec("_P")
-LazyStep: TypeAlias = Callable[Concatenate[pl.LazyFrame, _P], pl.LazyFrame]
 
 
 class FrameStep(Protocol[_P]):

@@ -266,4 +266,4 @@ def test_columns_of_their_names_need_no_options(here):
     predictions.rename({"truth": "y_true"}).write_parquet("other.parquet")
     refused = polaroc("evaluate", "other.parquet")
     assert refused.exit_code == 2
-    assert "there is no column 'truth'; the table has" in refused.stderr
+    assert "truth has no column; the table has" in refused.stderr

@@ -108,7 +108,7 @@ def test_thresholds_of_folds_promise_nothing(files):
     pr.datasets.satellite_predictions().filter(model="A").write_parquet(files / "folds.parquet")
     result = threshold(files / "folds.parquet", *COLUMNS, *PROMISED)
     assert result.exit_code == 2
-    assert "'fold' tells folds apart, whose models are fitted anew" in result.output
+    assert "several folds, whose models are fitted anew" in result.output
 
 
 def test_the_rule_that_is_used_where_none_is_named_is_said(files):

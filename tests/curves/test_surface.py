@@ -1,3 +1,4 @@
+import io
 from functools import partial
 from math import inf
 
@@ -110,3 +111,50 @@ def test_a_grid_gives_its_priors():
     found = SMALL.pipe(curve).pipe(pr.surface, grid)
     pairs = found.select("prior", "skew").unique(maintain_order=True)
     assert pairs.to_numpy() == pytest.approx(grid.to_numpy(), rel=1e-12)
+
+
+# --- lazily ------------------------------------------------------------------------------------
+
+SATELLITE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
+GRID = pr.prior_grid(0.05, 0.2, 3)
+
+
+def test_each_step_pipes_into_the_next_by_model_and_fold():
+    steps = {
+        "hull": pr.hull,
+        "hull of a hull": lambda curves: curves.pipe(pr.hull).pipe(pr.hull),
+        "surface": lambda curves: curves.pipe(pr.surface, GRID),
+        "surface of a hull": lambda curves: curves.pipe(pr.hull).pipe(pr.surface, GRID),
+        "achievable": lambda curves: curves.pipe(pr.achievable, GRID, 5),
+        "dominance of hulls": lambda curves: curves.pipe(pr.hull).pipe(pr.dominance),
+        "mean": lambda curves: curves.pipe(pr.surface, GRID).pipe(pr.mean_curve, n=5),
+        "mean of hulls": lambda curves: curves.pipe(pr.hull).pipe(pr.mean_curve, n=5),
+    }
+    for name, step in steps.items():
+        eager, lazy = step(pr.curve(SATELLITE)), step(pr.curve(SATELLITE.lazy()))
+        assert isinstance(lazy, pl.LazyFrame), name
+        assert lazy.collect_schema() == eager.schema, name
+        assert_frame_equal(lazy.collect(), eager, rel_tol=1e-12)
+        if "fold" in eager.columns:
+            alone = step(pr.curve(SATELLITE.filter(fold=2)))
+            assert_frame_equal(eager.filter(fold=2), alone, rel_tol=1e-12)
+
+
+def test_a_plan_of_a_surface_holds_no_python_and_can_be_sent_elsewhere():
+    plan = pr.curve(SATELLITE.lazy()).pipe(pr.surface, ["observed", 0.1], ["precision", "lift"])
+    assert "PYTHON" not in plan.explain().upper()
+    sent = pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))
+    assert_frame_equal(sent.collect(), plan.collect())
+    mean = pr.mean_curve(plan.filter(prior=0.1).drop("lift"), n=5)
+    sent = pl.LazyFrame.deserialize(io.BytesIO(mean.serialize()))
+    assert_frame_equal(sent.collect(), mean.collect(), rel_tol=1e-12)
+
+
+def test_filters_of_keys_reach_the_curve_and_filters_of_priors_the_grid():
+    points = pr.curve(SATELLITE.lazy()).pipe(pr.surface, GRID)
+    few = points.filter(pl.col("model") == "A", pl.col("prior") > 0.1)
+    above, beside = few.explain().split("CROSS JOIN", 1)
+    assert "FILTER" not in above
+    assert beside.index('FILTER col("model")') < beside.index("RIGHT PLAN")
+    kept = (pl.col("model") == "A") & (pl.col("prior") > 0.1)
+    assert_frame_equal(few.collect(), points.collect().filter(kept))

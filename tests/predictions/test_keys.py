@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 from agreement import assert_same_numbers
 from polars.testing import assert_frame_equal
-from verbs import CALLS, same
 from verbs import TABLE as MODELS
+from verbs import same
 
 import polaroc as pr
-from polaroc.errors import PolarocError
+from polaroc.errors import InvalidPredictions
 
 NAMES = {"truth": "truth", "score": "score"}
 TABLE = pl.DataFrame({
@@ -78,26 +78,22 @@ def test_a_null_key_is_a_key_of_its_own(role, lazy):
     assert report.select(column, "rows").rows() == [("b", 4), (None, 4)]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["curve", "check", "evaluate", "calibration", "operating_points", "expected_cost",
-     "decision_curve", "compare", "choose", "one_vs_rest"],
-)  # fmt: skip
-def test_a_nan_key_is_refused_or_a_key_as_numbers_are(name):
-    roles, call = CALLS[name]
-    named, expected = (
-        MODELS.with_columns(model=pl.col("model").replace_strict({"A": 0.0, "B": key}))
-        for key in (nan, 2.0)
-    )
-    try:
-        found = call(named, **roles)
-    except PolarocError as error:
-        found = str(error)
-    if isinstance(found, str):
-        assert "model" in found
-        return
-    keys = [column for column in found.columns if column.startswith("model")]
-    same(found.with_columns(pl.col(keys).fill_nan(2.0)), call(expected, **roles))
+@pytest.mark.parametrize("role", ["model", "fold", "by"])
+def test_a_nan_key_is_refused_in_memory_and_null_in_a_lazy_frame(role):
+    column = "k" if role == "by" else role
+    table = TABLE.with_columns(pl.when(K == 1).then(1.5).otherwise(nan).alias(column))
+    roles = NAMES | {role: column}
+    for step in (pr.evaluate, pr.curve, pr.check, pr.cases):
+        with pytest.raises(InvalidPredictions, match=f"the key '{column}' is NaN in 4 row"):
+            step(table, **roles)
+    found = pr.evaluate(table.lazy(), **roles, measure="auc").collect()
+    same(found, pr.evaluate(table.fill_nan(None), **roles, measure="auc"))
+    assert dict(found.select(column, "estimate").rows()) == {None: 0.75, 1.5: 0.875}
+
+
+def test_a_case_that_is_nan_is_missing():
+    table = TABLE.with_columns(case=pl.when(K == 1).then(nan).otherwise(pl.int_range(8)))
+    assert pr.check(table, **NAMES)["note"].item() == "4 rows without a case"
 
 
 @pytest.mark.parametrize("kind", NUMBERS, ids=str)

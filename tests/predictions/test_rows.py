@@ -150,11 +150,11 @@ def test_scores_weights_and_counts_are_numbers(role, value):
     ("scores", "words"),
     [
         (["inf", None, "oops", "later"], "'oops' in row 3"),
-        (["1", "2", "1e400", "0"], "'1e400' in row 3"),
         # A missing value is likely not what is wrong.
-        (["NA", "0.5", "later", ""], "'later' in row 3"), (["0.9", "", "0.2"], "'' in row 2"),
-        (["0,9", "0,1", "none"], "'none' in row 3"), (["0.9", "0,1", "0.3"], "'0,1' in row 2"),
-        (["0.9", "0.1", "0.2", "0.3"], "String"), ([], "no rows"),
+        (["NA", "0.5", "later", ""], "'later' in row 3"),
+        (["0.9", "0,1", "none"], "'0,1' in row 2"),
+        (["0.9", "0.1", "0.2", "0.3"], r"is String, allowed are numbers\.\n"),
+        (["0.9", "", "0.2"], r"is String, allowed are numbers\.\n"), ([], "String"),
     ],
 )  # fmt: skip
 def test_of_scores_that_are_text_the_first_that_is_no_number_is_named(scores, words):

@@ -25,11 +25,13 @@ def is_number(value: object) -> TypeGuard[float]:
     return True
 
 
-def check_share(name: str, value: object) -> None:
-    """Refuse what is not a number strictly between 0 and 1."""
-    if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
+def check_share(name: str, value: object, *, closed: bool = False) -> None:
+    """Refuse what is not a number between 0 and 1, where `closed` also these two."""
+    is_share = is_number(value) and not isinstance(value, bool) and 0 <= float(value) <= 1
+    if not is_share or (not closed and value in (0, 1)):
+        sign = "≤" if closed else "<"
         raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is 0 < {name} < 1.",
+            f"{name} is {shortened(value)}, allowed is 0 {sign} {name} {sign} 1.",
             hint=share_hint(name, value, 0.95 if name in ("level", "confidence") else 0.5),
         )
 

@@ -1,13 +1,13 @@
 """Reserved names of columns, and checks of names, keys and their types."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 import polars as pl
 
-from polaroc.base.joins import as_key
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.typing import EagerTable
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -72,6 +72,14 @@ def as_lazy(frame: object) -> pl.LazyFrame:
     return as_polars(frame).lazy()
 
 
+@overload
+def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
+
+
+@overload
+def collect_like(frame: EagerTable, result: pl.LazyFrame) -> pl.DataFrame: ...
+
+
 def collect_like(frame: object, result: Any) -> Any:
     """`result`, collected unless `frame` is a LazyFrame."""
     if isinstance(frame, pl.LazyFrame) or isinstance(result, pl.DataFrame):
@@ -114,10 +122,9 @@ def column_names(names: object, argument: str) -> list[str]:
 
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """The rows of each combination of values of the keys, as `as_key`, in order of appearance."""
+    """The rows of each combination of values of the keys, in order of appearance."""
     refuse_nested(table.schema, keys)
-    parts = table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
-    return {as_key(key): part for key, part in parts.items()}
+    return table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
 
 
 def refuse_nested(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None:

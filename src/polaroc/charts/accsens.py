@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy
-from polaroc.base.joins import attach
 from polaroc.base.private_columns import ERROR, SENS
 from polaroc.charts.by_prior import DECIMALS
 from polaroc.charts.layers import data, drawn_lines, finished
@@ -109,7 +108,11 @@ def accsens_plane(
 def _errors_and_sens(area: pl.DataFrame, sens: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     """The keys that have both, with their error and Sens."""
     errors = area.lazy().select(*keys, (1 - pl.col("estimate")).alias(ERROR))
-    both = attach(errors, sens.lazy().select(*keys, pl.col("estimate").alias(SENS)), keys)
+    both = errors.join(
+        sens.lazy().select(*keys, pl.col("estimate").alias(SENS)),
+        on=keys or pl.lit(0),
+        nulls_equal=True,
+    )
     points = both.drop_nulls([ERROR, SENS]).unique().collect()
     return points.sort(keys, nulls_last=True) if keys else points
 

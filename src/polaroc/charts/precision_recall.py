@@ -10,7 +10,6 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.columns import CURVE, GRID, as_lazy, require
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CHANCE, PANEL
 from polaroc.base.tables import as_polars
 from polaroc.charts.layers import (
@@ -41,8 +40,9 @@ from polaroc.charts.lines import (
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, prior_label, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_records, tooltip_rows
-from polaroc.curves.mean import mean_curve, surface_keys
+from polaroc.curves.mean import mean_curve
 from polaroc.curves.surface import surface as make_surface
+from polaroc.curves.surface import surface_keys
 from polaroc.curves.thinning import MANY_LINES
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
@@ -214,7 +214,7 @@ def _curves(
     drawn = lines(ordered, keys, "tpr", "precision", ["prior", PANEL, CHANCE])
     shown = tooltip_rows(points, ["prior", *keys], "tpr", "precision")
     exact = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew")).alias("precision")
-    labelled = join_on(shown, named, ["prior", *keys], order="left")
+    labelled = shown.join(named, on=["prior", *keys], nulls_equal=True, maintain_order="left")
     by_curve = labelled.sort(*keys, "prior", nulls_last=True, maintain_order=True)
     tooltips = tooltip_records(by_curve.with_columns(exact), keys, const=["prior", PANEL])
     return drawn, panels, tooltips

@@ -23,7 +23,7 @@ from polaroc.cli.json_text import json_text
 from polaroc.errors import PolarocError, PolarocWarning, numbers, without_long_words
 from polaroc.files.atomic import DISK, inputs_kept, refusal
 from polaroc.files.text_files import ONLY_UTF_8
-from polaroc.predictions.canonical import WRITE_NUMBERS
+from polaroc.predictions.row_checks import WRITE_NUMBERS
 
 RENAME_FILE = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."

@@ -50,8 +50,7 @@ class FileTable:
         given = roles(schema, **words)
         names = named_columns(given, schema)
         print_notes(column_notes(names, words.keys() - given.keys(), schema.names()))
-        keys = [name for role in IDENTIFYING for name in names.get(role, ())]
-        return pr.cases(self.as_written(keys), **given)
+        return pr.cases(self.as_written(_keys(names)), **given)
 
     def rows(self, **words: Any) -> Cases[pl.DataFrame] | pl.DataFrame:
         """Predictions in memory; or measures, whose columns have no roles."""
@@ -68,6 +67,11 @@ class FileTable:
                 hint="leave it out: measures have the columns 'model' and 'fold'.",
             )
         return self.as_written(names[: names.index("measure")]).collect()
+
+
+def _keys(names: Mapping[str, Sequence[str]]) -> list[str]:
+    """The columns whose values tell rows apart."""
+    return [name for role in IDENTIFYING for name in names.get(role, ())]
 
 
 def column_notes(
@@ -105,7 +109,8 @@ def further_table(
         yield None
         return
     with opened(files, sep, decimal) as source:
-        yield source.as_written(cases.key_columns if isinstance(cases, Cases) else []).collect()
+        keys = _keys(cases.names) if isinstance(cases, Cases) else []
+        yield source.as_written(keys).collect()
 
 
 @contextmanager

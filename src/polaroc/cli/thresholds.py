@@ -9,7 +9,6 @@ import typer
 
 import polaroc as pr
 from polaroc.base.columns import PROMISE, curve_keys
-from polaroc.base.joins import join_on
 from polaroc.base.rounding import number, significant
 from polaroc.base.text import noted_by_kind
 from polaroc.base.text_tables import table as text_table
@@ -156,7 +155,7 @@ def _judged(
     promises = points.select(*saved.keys, PROMISE).unique()
     if not saved.keys:
         return judged.join(promises, how="cross"), saved.over
-    return join_on(judged, promises, saved.keys, "left"), saved.over
+    return judged.join(promises, on=saved.keys, how="left", nulls_equal=True), saved.over
 
 
 def in_use(word: str, option: str) -> Path | float:

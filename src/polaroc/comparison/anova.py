@@ -12,7 +12,6 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio, check_text
 from polaroc.base.columns import as_lazy, column_names, within
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.base.rounding import p_in_words
 from polaroc.comparison import omnibus
@@ -312,7 +311,9 @@ def _crossed(cells: pl.DataFrame, factors: tuple[str, ...]) -> Crossed:
     counts = cells.group_by(factors).agg(pl.len().alias(LEVEL))
     null = cells.filter(~pl.col(RESPONSE).is_finite().fill_null(False))
     problems = {
-        f"of {full.height} cells are missing": join_on(full, cells, factors, "anti"),
+        f"of {full.height} cells are missing": full.join(
+            cells, on=factors, how="anti", nulls_equal=True
+        ),
         "estimates are null": null.select(factors),
         "cells have several rows": counts.filter(pl.col(LEVEL) > 1).select(factors),
     }

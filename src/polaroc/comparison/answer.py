@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.joins import as_key, join_on
 from polaroc.base.rounding import ALMOST, number, percent, probability
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import MAX_NAMED, named, one_name
@@ -267,9 +266,8 @@ def changes(priors: pl.DataFrame) -> list[str]:
     """Where the best model changes with the prior."""
     model = priors.columns[1]
     best = priors.filter("best").unique("prior", keep="first", maintain_order=True)
-    models, at = as_key(best[model].to_list()), best["prior"].to_list()
-    # Tuples of one, in which NaN is the same as NaN.
-    starts = [i for i in range(len(models)) if models[i : i + 1] != models[max(i - 1, 0) : i]]
+    models, at = best[model].to_list(), best["prior"].to_list()
+    starts = [i for i in range(len(models)) if i == 0 or models[i] != models[i - 1]]
     if len(starts) < 2:
         return []
     runs = [f"{one_name(models[i])} from {percent(at[i])}" for i in starts]
@@ -289,7 +287,9 @@ def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[obj
     other = pl.when(pl.col(a).eq_missing(first)).then(pl.col(b)).otherwise(pl.col(a))
     apart = (pl.col("p_adjusted") < 1 - comparison.plan.level).alias("apart")
     known = rows.select(other.alias("other"), apart)
-    ranked = join_on(models.to_frame("other"), known, ["other"], order="left")
+    ranked = models.to_frame("other").join(
+        known, on=["other"], nulls_equal=True, maintain_order="left"
+    )
     return tuple(  # type: ignore[return-value]
         ranked.filter(pl.col("apart") == is_apart)["other"].to_list() for is_apart in (True, False)
     )

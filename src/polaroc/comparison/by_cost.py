@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.joins import as_key, join_on
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised, named, noted_by_kind
 from polaroc.comparison.choice import Choice, choice_among
@@ -86,7 +85,7 @@ def choose_by_cost(
     lacking: list[object] = []
     if curves.schema[model] == own_curves.schema[model]:
         given_models, tuned_models = (
-            as_key(table[model].unique().sort().to_list()) for table in (own_curves, curves)
+            table[model].unique().sort().to_list() for table in (own_curves, curves)
         )
         lacking = [one for one in given_models if one not in tuned_models]
     if lacking:
@@ -127,7 +126,9 @@ def _judged(
     # Why there is no point, the points say.
     none = thresholds.filter(pl.col("share").is_null())
     why = none.select(pl.col(model).cast(judged.schema[model]), pl.col("note").alias(WHY))
-    return join_on(judged, why, [model], "left", order="left").with_columns(
+    return judged.join(
+        why, on=[model], how="left", nulls_equal=True, maintain_order="left"
+    ).with_columns(
         pl.coalesce(WHY, "note").alias("note"),
         (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN),
     )
@@ -145,8 +146,7 @@ def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:
     """The cases, scored by the models that have rates."""
     compared = read_cases(cases, unpaired=cases.case is None)
     models = rated.to_series(0).cast(compared.kind).to_list()
-    present = as_key(compared.scored.models)
-    return compared.scored.of([present.index(model) for model in as_key(models)])
+    return compared.scored.of([compared.scored.models.index(model) for model in models])
 
 
 def _choice(

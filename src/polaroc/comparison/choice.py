@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.columns import with_level
-from polaroc.base.joins import join_on
 from polaroc.base.rounding import number, probability, significant
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
@@ -180,7 +179,9 @@ def choice_among(
         columns = (ranked[name].to_numpy() for name in ("expected", "mean"))
         shown = half_moved(*columns, higher=measured.higher)
         ranked = ranked.with_columns(pl.Series("expected", shown))
-    ranked = join_on(ranked, beside, [models.name], "left", order="left")
+    ranked = ranked.join(
+        beside, on=[models.name], how="left", nulls_equal=True, maintain_order="left"
+    )
     priors = measured.prior_table(models)
     sure = []
     if not ranked.is_empty():

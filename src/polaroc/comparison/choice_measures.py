@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.joins import join_on
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
@@ -47,7 +46,9 @@ def ends_by_model(own: pl.DataFrame | None, models: pl.Series) -> "tuple[Array, 
     """The lower and the upper limits of these models, NaN where there are none."""
     if own is None:
         return None
-    found = join_on(models.to_frame(), own, [models.name], "left", order="left")
+    found = models.to_frame().join(
+        own, on=[models.name], how="left", nulls_equal=True, maintain_order="left"
+    )
     lower, upper = (found[name].fill_null(np.nan).to_numpy() for name in ("lower", "upper"))
     return lower, upper
 

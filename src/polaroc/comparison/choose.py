@@ -17,7 +17,6 @@ from polaroc.base.checks import (
     unless,
 )
 from polaroc.base.columns import as_lazy
-from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
 from polaroc.comparison.by_cost import choose_with_tuning
 from polaroc.comparison.choice import Choice, choice_among
@@ -260,7 +259,8 @@ def _at_estimate(choice_over: Callable[[Over], Choice], choice: Choice, belief: 
     is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
     return replace(
         choice,
-        models=join_on(models.drop(named), limits, models.columns[:1], order="left")
+        models=models.drop(named)
+        .join(limits, on=models.columns[:1], nulls_equal=True, maintain_order="left")
         .with_columns(pl.when(is_known).then(pl.col(*named)))
         .select(models.columns),
         warnings=(*choice.warnings, belief.interval_note),

@@ -8,7 +8,6 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unless
 from polaroc.base.columns import collect_like
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
 from polaroc.comparison.copied_folds import without_copies
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
@@ -207,7 +206,7 @@ def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
         rows.group_by(CLUSTER, *also).agg(pl.col(CASE).n_unique().alias(name))
         for also, name in (((), SIZE), (folds, HAVE))
     )
-    parts = join_on(tested, whole, [CLUSTER]).filter(pl.col(HAVE) < pl.col(SIZE))
+    parts = tested.join(whole, on=[CLUSTER], nulls_equal=True).filter(pl.col(HAVE) < pl.col(SIZE))
     torn = parts[CLUSTER].n_unique()
     if not torn:
         return []
@@ -271,6 +270,8 @@ def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFram
 
 def rows_among(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
-    kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
+    kept = rows.lazy().join(
+        keys.lazy(), on=keys.columns, how="semi", nulls_equal=True, maintain_order="left"
+    )
     collected: Frame = collect_like(rows, kept)
     return collected

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import polars as pl
 
 from polaroc.base.columns import COVERAGE, INTERVAL
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import HAVE, private
 from polaroc.base.text import listed_rows
 from polaroc.predictions.cases import Cases
@@ -36,7 +35,9 @@ def without_copies(
     copies = copied_measures(cases.rows, folds) if is_measured else _copied(cases, model, folds)
     if copies is None:
         return cases, []
-    kept = join_on(cases.rows, copies.keys, copies.keys.columns, "anti", order="left")
+    kept = cases.rows.join(
+        copies.keys, on=copies.keys.columns, how="anti", nulls_equal=True, maintain_order="left"
+    )
     return replace(cases, rows=kept), [f"{copies.note}. Each is used once."]
 
 

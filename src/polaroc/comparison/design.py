@@ -12,7 +12,6 @@ from polaroc.base.checks import (
     check_share,
 )
 from polaroc.base.columns import column_name
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import HAVE, LEVEL, SPREAD
 from polaroc.base.text import capitalised, listed_rows
 from polaroc.comparison.measure_rows import Rows, refuse_rows, value_columns
@@ -134,7 +133,7 @@ def _refuse_incomplete(wide: pl.DataFrame, model: str, folds: Sequence[str], pri
     models = wide.select(model).unique()
     full = models.join(wide.select(folds).unique(), how="cross") if folds else models
     lacking = pl.any_horizontal(pl.col(value_columns(priors)).is_null())
-    missing = join_on(full, wide, named, "anti").sort(named, nulls_last=True)
+    missing = full.join(wide, on=named, how="anti", nulls_equal=True).sort(named, nulls_last=True)
     null = wide.filter(lacking).sort(named, nulls_last=True)
     cells = null.select(*named, pl.col("note").fill_null("no note"))
     of = f"of {full.height}"
@@ -210,7 +209,7 @@ def filled_array(
     places = [f"{LEVEL}_{i}" for i in range(len(axes))]
     for place, levels in zip(places, axes, strict=True):
         numbered = levels.with_row_index(place)
-        rows = join_on(rows, numbered, levels.columns, "left")
+        rows = rows.join(numbered, on=levels.columns, how="left", nulls_equal=True)
     values = np.full([*(levels.height for levels in axes), len(columns)], np.nan)
     values[tuple(rows[place].to_numpy() for place in places)] = rows.select(columns).to_numpy()
     return values

@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 import polars as pl
 
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, FOLD, WEIGHT
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.cases import Cases
@@ -123,7 +122,7 @@ def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
 def _numbered(rows: pl.DataFrame, names: list[str], number: str) -> pl.DataFrame:
     """Number the distinct values of some columns."""
     values = rows.select(names).unique().sort(names, nulls_last=True).with_row_index(number)
-    return join_on(rows, values, names, "left")
+    return rows.join(values, on=names, how="left", nulls_equal=True)
 
 
 def rates_across_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:

@@ -7,7 +7,6 @@ import polars as pl
 
 from polaroc.base.checks import check_text, refuse_unused
 from polaroc.base.columns import OVER, RESERVED, as_lazy, require
-from polaroc.base.joins import attach
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
 from polaroc.base.text import capitalised, listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
@@ -343,7 +342,11 @@ def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     means = rows.group_by(*first, "prior").agg(
         estimate.mean(), estimate.std().alias(SPREAD), pl.len().alias(HAVE)
     )
-    complete = attach(means.lazy(), sizes.lazy(), first).filter(pl.col(HAVE) == pl.col(SIZE))
+    complete = (
+        means.lazy()
+        .join(sizes.lazy(), on=first or pl.lit(0), nulls_equal=True)
+        .filter(pl.col(HAVE) == pl.col(SIZE))
+    )
     limits = (estimate - pl.col(SPREAD)).alias("lower"), (estimate + pl.col(SPREAD)).alias("upper")
     named = [*first, "prior"]
     result = complete.with_columns(limits).select(*named, "estimate", "lower", "upper")

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import curve_keys, refuse_clash
+from polaroc.base.columns import collect_like, curve_keys, refuse_clash
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
-from polaroc.curves.whole import takes_curve
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.typing import Array
+from polaroc.typing import Frame
 
-CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
+RELATION = {
+    "relation": pl.String(),
+    "crossings": pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64})),
+}
 
 
-@takes_curve
-def dominance(curve: pl.LazyFrame) -> pl.LazyFrame:
+def dominance(curve: Frame) -> Frame:
     """For each pair of models in a fold, whether the curve of one dominates the other.
 
     A dominates B when it is nowhere below B in ROC space, which is so if and
@@ -66,92 +67,64 @@ def dominance(curve: pl.LazyFrame) -> pl.LazyFrame:
     >>> pr.dominance(curves).select("model_a", "model_b", "relation").row(0)
     ('A', 'B', 'dominates')
     """
-    keys = curve_keys(curve)
+    curves = whole_curves(curve)
+    keys = curve_keys(curves)
     if "model" not in keys:
         raise InvalidArgument(
             f"the curves have no key 'model'; the keys are {quoted(keys) or 'none'}.",
             hint="make them of predictions of several models.",
         )
-    blocks = [key for key in keys if key != "model"]
-    names = ["model_a", "model_b"]
-    refuse_clash(blocks, (*names, "relation", "crossings"))
-    input_schema = curve.collect_schema()
-    schema = (
-        {key: input_schema[key] for key in blocks}
-        | dict.fromkeys(names, input_schema["model"])
-        | {"relation": pl.String(), "crossings": CROSSINGS}
-    )
-    pairs = partial(_pairs, blocks=blocks, schema=schema)
-    return in_order(curve, [*blocks, "model"]).map_batches(pairs, schema=schema)
+    blocks: list[str] = [key for key in keys if key != "model"]
+    refuse_clash(blocks, ("model_a", "model_b", *RELATION))
+    kinds = curves.collect_schema()
+    schema = {key: kinds[key] for key in blocks}
+    schema |= dict.fromkeys(("model_a", "model_b"), kinds["model"]) | RELATION
+    ordered = in_order(curves, [*blocks, "model"])
+    pairs = ordered.map_batches(partial(_pairs, blocks=blocks), schema=schema)
+    return collect_like(curve, pairs)
 
 
-def _pairs(
-    curves: pl.DataFrame, blocks: Sequence[str], schema: dict[str, pl.DataType]
-) -> pl.DataFrame:
-    rows, first_rows = [], []
+def _pairs(curves: pl.DataFrame, blocks: Sequence[str]) -> pl.DataFrame:
     placed = curves.with_row_index(PLACE)
     parts = placed.partition_by(blocks, maintain_order=True) if blocks else [placed]
-    for block in parts:
-        if block.is_empty():
-            continue
-        # Read once: there are many pairs.
-        own = map(_Curve.of, block.partition_by("model", maintain_order=True))
-        for a, b in combinations(own, 2):
-            rows.append(_relation(a, b))
-            first_rows.append((a.first_row, b.first_row))
-    rows_a, rows_b = ([pair[side] for pair in first_rows] for side in (0, 1))
+    pairs = [
+        pair
+        for part in parts
+        for pair in combinations(part.partition_by("model", maintain_order=True), 2)
+    ]
     # Gather keys by row: as Python objects, times would lose their nanoseconds.
-    relations = {name: schema[name] for name in ("relation", "crossings")}
-    return pl.concat(
-        [
-            curves.select(*blocks, pl.col("model").alias("model_a"))[rows_a],
-            curves.select(pl.col("model").alias("model_b"))[rows_b],
-            pl.DataFrame(rows, schema=relations, orient="row"),
-        ],
-        how="horizontal",
-    )
+    rows_a, rows_b = ([pair[side][PLACE][0] for pair in pairs] for side in (0, 1))
+    models_a = curves.select(*blocks, pl.col("model").alias("model_a"))[rows_a]
+    models_b = curves.select(pl.col("model").alias("model_b"))[rows_b]
+    relations = pl.DataFrame([_relation(*pair) for pair in pairs], schema=RELATION, orient="row")
+    return pl.concat([models_a, models_b, relations], how="horizontal")
 
 
-class _Curve(NamedTuple):
-    """A curve as t − f over f + t.
+def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[str, float]] | None]:
+    """What the first curve does to the second, and where they cross.
 
     f + t never falls along a curve, so t − f is a function of it even where the curve is vertical;
     a curve that is higher at every f + t is higher everywhere.
     """
-
-    first_row: int
-    is_known: bool
-    along: Array
-    height: Array
-
-    @classmethod
-    def of(cls, rows: pl.DataFrame) -> _Curve:
-        t, f = rows["tpr"], rows["fpr"]
-        is_known = not (t.null_count() or f.null_count())
-        return cls(rows[PLACE][0], is_known, (f + t).to_numpy(), (t - f).to_numpy())
-
-
-def _relation(a: _Curve, b: _Curve) -> tuple[str | None, list[dict[str, float]] | None]:
-    if not (a.is_known and b.is_known):
+    if any(part[name].null_count() for part in (a, b) for name in ("tpr", "fpr")):
         return None, None
-    along = np.union1d(a.along, b.along)
-    height_a, height_b = (np.interp(along, one.along, one.height) for one in (a, b))
-    lead = height_a - height_b
+    along_a, along_b = ((part["fpr"] + part["tpr"]).to_numpy() for part in (a, b))
+    height_a, height_b = ((part["tpr"] - part["fpr"]).to_numpy() for part in (a, b))
+    along = np.union1d(along_a, along_b)
+    height = np.interp(along, along_a, height_a)
+    lead = height - np.interp(along, along_b, height_b)
     above, below = bool((lead > ROUNDING).any()), bool((lead < -ROUNDING).any())
     if not above or not below:
         return ("dominates" if above else "dominated" if below else "equal"), []
-    return "crosses", list(_crossings(along, height_a, lead))
-
-
-def _crossings(along: Array, height: Array, lead: Array) -> Iterator[dict[str, float]]:
-    """Where the lead changes sign: the middle of a stretch on which the curves touch."""
-    places = np.flatnonzero(np.abs(lead) > ROUNDING)
-    changes = np.flatnonzero(np.diff(np.sign(lead[places])))
-    for i, j in zip(places[changes].tolist(), places[changes + 1].tolist(), strict=True):
+    # Where curves touch on a stretch and then change places, they cross in its middle.
+    crossings = []
+    apart = np.flatnonzero(np.abs(lead) > ROUNDING)
+    changes = np.flatnonzero(np.diff(np.sign(lead[apart])))
+    for i, j in zip(apart[changes].tolist(), apart[changes + 1].tolist(), strict=True):
         if j == i + 1:
-            share = lead[i] / (lead[i] - lead[j])
-            at = along[i] + share * (along[j] - along[i])
+            at = along[i] + lead[i] / (lead[i] - lead[j]) * (along[j] - along[i])
         else:
             at = (along[i + 1] + along[j - 1]) / 2
-        height_at = float(np.interp(at, along, height))
-        yield {"fpr": (float(at) - height_at) / 2, "tpr": (float(at) + height_at) / 2}
+        height_at = np.interp(at, along, height)
+        crossings.append({"fpr": float(at - height_at) / 2, "tpr": float(at + height_at) / 2})
+    return "crosses", crossings

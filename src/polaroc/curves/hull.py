@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-from polaroc import rates
 from polaroc.base.checks import shares
-from polaroc.base.columns import HAS_BOTH, curve_keys
-from polaroc.base.private_columns import RECALL
+from polaroc.base.columns import HAS_BOTH, collect_like, curve_keys
 from polaroc.curves.curve import in_order
-from polaroc.curves.segments import CELLS
+from polaroc.curves.interpolation import precision_on_grid
 from polaroc.curves.surface import at_priors
-from polaroc.curves.whole import takes_curve
-from polaroc.typing import Array, Priors
+from polaroc.curves.whole import whole_curves
+from polaroc.typing import Array, Frame, Priors
 
 
-@takes_curve
-def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
+def hull(curve: Frame) -> Frame:
     """The upper convex hull of each ROC curve, as a curve table of its vertices.
 
     Parameters
@@ -54,7 +52,7 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     >>> pr.curve(table, truth="truth", score="p").pipe(pr.hull).select("tp", "fp").rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    return hulls_of(curve)
+    return collect_like(curve, hulls_of(whole_curves(curve)))
 
 
 def hulls_of(curves: pl.LazyFrame) -> pl.LazyFrame:
@@ -67,10 +65,7 @@ def hulls(curves: pl.LazyFrame) -> pl.LazyFrame:
     return curves.map_batches(_hulls, schema=curves.collect_schema())
 
 
-@takes_curve
-def achievable(
-    curve: pl.LazyFrame, priors: Priors, recall: int | Sequence[float] = 101
-) -> pl.LazyFrame:
+def achievable(curve: Frame, priors: Priors, recall: int | Sequence[float] = 101) -> Frame:
     """The achievable precision-recall curve of each key, on a grid of recalls.
 
     It is that of the ROC hull, exact between vertices: any point of it is
@@ -114,61 +109,33 @@ def achievable(
     >>> pr.achievable(curves, 0.5, recall=[0.25, 0.75]).select("fpr", "precision").rows()
     [(0.0, 1.0), (0.25, 0.75)]
     """
-    keys = curve_keys(curve)
-    grid = pl.LazyFrame({RECALL: shares("recall", recall)}, schema={RECALL: pl.Float64})
-    (t0, f0), (t1, _), (dt, df) = CELLS.segment
-    target = pl.col(RECALL)
-    # Recall 0 belongs to the segment that starts there, others to the one that reaches them.
-    in_segment = (t0 < target) & (target <= t1) | ((target == 0) & (pl.col("tp") == pl.col("pos")))
-    segments = at_priors(hulls_of(curve), priors).filter((pl.col("pos") > 0) & HAS_BOTH)
-    f = f0 + (target - t0) * df / dt
-    # Precision is constant along the segment from the origin.
-    limit = rates.precision(dt, df, pl.col("skew"))
-    precision = rates.precision(target, pl.col("fpr"), pl.col("skew"))
-    at_origin = (target == 0) & CELLS.is_first
-    return (
-        segments.join(grid, how="cross")
-        .filter(in_segment)
-        .with_columns(f.alias("fpr"))
-        .with_columns(
-            pl.when(at_origin).then(limit).otherwise(precision).alias("precision"),
-            target.alias("tpr"),
-        )
-        .select(*keys, "prior", "skew", "tpr", "fpr", "precision")
-        .sort(*keys, "prior", "tpr", nulls_last=True)
-    )
+    curves = whole_curves(curve)
+    keys = curve_keys(curves)
+    surface = at_priors(hulls_of(curves), priors)
+    points = precision_on_grid(surface, shares("recall", recall))
+    ordered = points.sort(*keys, "prior", "tpr", nulls_last=True)
+    return collect_like(curve, ordered.select(*keys, "prior", "skew", "tpr", "fpr", "precision"))
 
 
 def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
-    if curves.is_empty():
-        return curves
-    # Curves without totals stay as they are: they may not be whole, nor have an anchor.
-    unranked = curves["positives"].is_null().to_numpy()
-    bounds = np.flatnonzero(curves["threshold"].is_null().to_numpy() | unranked)
-    starts, ends = (
-        ends[~unranked[bounds]] for ends in (bounds, np.append(bounds[1:], curves.height))
-    )
-    tp, fp = curves["tp"].to_numpy(), curves["fp"].to_numpy()
-    lacks_class = curves.select(
-        (pl.col("positives").fill_null(0) == 0) | (pl.col("negatives").fill_null(0) == 0)
-    ).to_series()
-    kept = [np.flatnonzero(unranked)]
-    for start, end in zip(starts, ends, strict=True):
-        if lacks_class[int(start)]:
-            kept.append(np.arange(start, end))
-        else:
-            kept.append(start + hull_vertices(fp[start:end], tp[start:end]))
-    vertices = curves[np.sort(np.concatenate(kept))]
-    anchor = pl.col("threshold").is_null()
-    return vertices.with_columns(
-        pl.when(anchor)
-        .then(0)
-        .when(pl.col("positives").is_null())
-        .then(increment)
-        .otherwise(pl.col(total).diff())
-        .cast(vertices[total].dtype)
-        .alias(increment)
-        for increment, total in (("pos", "tp"), ("neg", "fp"))
+    """The vertices of sorted curves; those that lack a class keep all their points."""
+    has_both = curves.select(HAS_BOTH.fill_null(False)).to_series()
+    of_both = curves.filter(has_both)
+    tp, fp = of_both["tp"].to_numpy(), of_both["fp"].to_numpy()
+    starts = of_both["threshold"].is_null().arg_true().to_list()
+    is_vertex = np.zeros(of_both.height, bool)
+    for start, end in pairwise([*starts, of_both.height]):
+        is_vertex[start + hull_vertices(fp[start:end], tp[start:end])] = True
+    kept = ~has_both.to_numpy()
+    kept[has_both.to_numpy()] = is_vertex
+    is_moved = HAS_BOTH & pl.col("threshold").is_not_null()
+    return curves.filter(kept).with_columns(
+        pl.when(is_moved)
+        .then(pl.col(total).diff())
+        .otherwise(step)
+        .cast(curves.schema[step])
+        .alias(step)
+        for step, total in (("pos", "tp"), ("neg", "fp"))
     )
 
 

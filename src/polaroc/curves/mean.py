@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from polaroc import rates
 from polaroc.base.checks import (
     MAX_NUMBER,
     check_ratio,
@@ -17,49 +16,33 @@ from polaroc.base.checks import (
     unless,
 )
 from polaroc.base.columns import (
-    CURVE,
     GRID,
-    HAS_BOTH,
     as_lazy,
+    collect_like,
     column_names,
     curve_keys,
     refuse_clash,
-    require,
     with_level,
 )
-from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import student
-from polaroc.curves.segments import CELLS, share
-from polaroc.curves.whole import whole_curves, with_first
+from polaroc.curves.interpolation import precision_on_grid, recall_on_grid
+from polaroc.curves.surface import is_surface, surface_keys
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, check_choice, quoted
-from polaroc.typing import _P, FrameStep, LazyStep, Table
+from polaroc.typing import Frame, Table
 
 Spread: TypeAlias = Literal["sd", "t"]
-ADDED_COLUMNS = ("sd", "curves", "interval")
 
 
-def curves_or_surface(table: Table) -> pl.LazyFrame:
-    """The curves of a table, which have to be whole, or its surface."""
-    frame = as_lazy(table)
-    is_surface = {*GRID} <= {*frame.collect_schema().names()}
-    return frame if is_surface else whole_curves(table)
-
-
-def takes_curve_or_surface(step: LazyStep[_P]) -> FrameStep[_P]:
-    """Let a lazy step take a curve or a surface; of all but a LazyFrame it is collected."""
-    return with_first(curves_or_surface, step)
-
-
-@takes_curve_or_surface
 def mean_curve(
-    curve: pl.LazyFrame,
+    curve: Frame,
     fold: str | Sequence[str] | None = None,
     n: int = 201,
     *,
     spread: Spread = "sd",
     level: float = 0.95,
     test_train_ratio: float | None = None,
-) -> pl.LazyFrame:
+) -> Frame:
     """The mean curve over folds: recall by false positive rate, or precision by recall.
 
     Parameters
@@ -115,126 +98,63 @@ def mean_curve(
     >>> pr.surface(curves, 0.5).pipe(pr.mean_curve, n=3)["precision"].to_list()
     [0.75, 0.75, 0.75]
     """
-    names = curve.collect_schema().names()
-    if {*GRID} <= {*names}:
-        keys = surface_keys(curve)
-        remaining = _remaining_keys(keys, fold, n)
-        points, x, y = precision_on_grid(curve, keys, n), "tpr", "precision"
-        return _means(points, [*remaining, *GRID], x, y, spread, level, test_train_ratio)
-    remaining = _remaining_keys(curve_keys(curve), fold, n)
-    points, x, y = _recall_on_grid(curve, n), "fpr", "tpr"
-    return _means(points, remaining, x, y, spread, level, test_train_ratio)
-
-
-def _recall_on_grid(curve: pl.LazyFrame, n: int) -> pl.LazyFrame:
-    """`tpr` of each curve at `n` false positive rates (`fpr`), with `STEP`."""
-    last = n - 1
-    (t0, f0), (t1, _), (dt, df) = CELLS.segment
-    # Rounded up.
-    start, end = (-(-total * last // CELLS.negatives) for total in (CELLS.fp - CELLS.neg, CELLS.fp))
-    stop = pl.when(CELLS.fp == CELLS.negatives).then(n).otherwise(end)
-    on_segment = pl.min_horizontal(t0 + (pl.col("at") - f0) * dt / df, t1)
-    recall = pl.when(pl.col("at") == 1).then(1.0).otherwise(on_segment)
-    return _on_grid(curve.filter(CELLS.neg > 0), start, stop, last).with_columns(
-        pl.col("at").alias("fpr"), recall.alias("tpr")
-    )
-
-
-def surface_keys(surface: pl.LazyFrame) -> list[str]:
-    """Keys of a surface, the columns before its priors."""
-    others = require(surface, (*CURVE, *GRID), source="surface(...)")
-    names = surface.collect_schema().names()
-    return [name for name in others if names.index(name) < names.index("prior")]
-
-
-def precision_on_grid(surface: pl.LazyFrame, keys: Sequence[str], n: int) -> pl.LazyFrame:
-    """`fpr` and `precision` of each curve of a surface at `n` recalls (`tpr`), with `STEP`."""
-    last = n - 1
-    (t0, f0), _, (dt, df) = CELLS.segment
-    before = (CELLS.tp - CELLS.pos) * last // CELLS.positives
-    start = pl.when(CELLS.tp == CELLS.pos).then(0).otherwise(before + 1)
-    end = CELLS.tp * last // CELLS.positives + 1
-    recall, skew = pl.col("at"), pl.col("skew")
-    # Precision is constant along the segment from the origin.
-    limit = rates.precision(dt, df, skew)
-    f = f0 + (recall - t0) * df / dt
-    precision = pl.when(CELLS.is_first).then(limit).otherwise(rates.precision(recall, f, skew))
-    return _on_grid(surface.filter(CELLS.pos > 0), start, end, last).select(
-        *keys, *GRID, STEP, recall.alias("tpr"), f.alias("fpr"), precision.alias("precision")
-    )
-
-
-def _means(
-    points: pl.LazyFrame,
-    keys: Sequence[str],
-    x: str,
-    y: str,
-    spread: Spread,
-    level: float,
-    test_train_ratio: float | None,
-) -> pl.LazyFrame:
-    """The mean of `y` at each `x`, with the interval that is asked for."""
-    check_choice("spread", spread, ("sd", "t"))
-    check_share("level", level)
-    if test_train_ratio is not None:
-        check_ratio(test_train_ratio)
-    width, count, caption, shown_level = pl.col("sd"), pl.col("curves"), "± 1 SD", None
-    if spread == "sd":
-        refuse_unused(
-            "for spread='t'", "spread is 'sd'",
-            test_train_ratio=test_train_ratio, level=unless(0.95, level),
-        )  # fmt: skip
-    else:
-        shown_level = level
-        error = width * (1 / count + (test_train_ratio or 0)) ** 0.5
-        width = student(count - 1, level) * error
-        corrected = "" if test_train_ratio is None else ", corrected for shared training cases"
-        caption = f"with its pointwise {100 * level:.4g} % t-interval{corrected}"
-    return (
-        points.group_by(*keys, STEP)
+    check_whole("n", n, 2, MAX_NUMBER)
+    points, keys, x, y = _on_grid(curve, [i / (n - 1) for i in range(n)])
+    averaged = column_names("fold" if fold is None else fold, "fold")
+    if not averaged or not set(averaged) <= set(keys):
+        raise InvalidArgument(
+            f"fold is {averaged}; the keys are {quoted(keys) or 'none'}.",
+            hint="name the key that curves are averaged over.",
+        )
+    kept = [key for key in keys if key not in averaged]
+    refuse_clash(kept, ("sd", "curves", "interval"))
+    kept += GRID if y == "precision" else ()
+    half, words, shown_level = _interval(spread, level, test_train_ratio)
+    means = (
+        points.group_by(*kept, x)
         .agg(
-            pl.col(x).first(),
             pl.col(y).mean(),
             pl.col(y).std().alias("sd"),
             pl.len().cast(pl.Int64).alias("curves"),
         )
         .with_columns(
-            (pl.col(y) - width).clip(0, 1).alias("lower"),
-            (pl.col(y) + width).clip(0, 1).alias("upper"),
-            pl.lit(caption).alias("interval"),
+            (pl.col(y) - half).clip(0, 1).alias("lower"),
+            (pl.col(y) + half).clip(0, 1).alias("upper"),
+            pl.lit(words).alias("interval"),
         )
-        .sort(*keys, STEP, nulls_last=True)
-        .select(*keys, x, y, "sd", "lower", "upper", "curves", "interval")
-        .pipe(with_level, shown_level)
+        .sort(*kept, x, nulls_last=True)
+        .select(*kept, x, y, "sd", "lower", "upper", "curves", "interval")
     )
+    return collect_like(curve, with_level(means, shown_level))
 
 
-def _remaining_keys(keys: Sequence[str], fold: str | Sequence[str] | None, n: int) -> list[str]:
-    """Keys that are not averaged over."""
-    check_whole("n", n, 2, MAX_NUMBER)
-    averaged = column_names("fold" if fold is None else fold, "fold")
-    if not averaged or any(name not in keys for name in averaged):
-        raise InvalidArgument(
-            f"fold is {averaged}; the keys are {quoted(keys) or 'none'}.",
-            hint="name the key that curves are averaged over.",
+def _on_grid(table: Table, grid: Sequence[float]) -> tuple[pl.LazyFrame, list[str], str, str]:
+    """Curves, or a surface, on a grid; their keys, and the names of the grid and of the mean."""
+    if is_surface(table):
+        surface = as_lazy(table)
+        return precision_on_grid(surface, grid), surface_keys(surface), "tpr", "precision"
+    curves = whole_curves(table)
+    return recall_on_grid(curves, grid), curve_keys(curves), "fpr", "tpr"
+
+
+def _interval(
+    spread: Spread, level: float, test_train_ratio: float | None
+) -> tuple[pl.Expr, str, float | None]:
+    """Half the width of the interval, its description, and its level."""
+    check_choice("spread", spread, ("sd", "t"))
+    check_share("level", level)
+    if test_train_ratio is not None:
+        check_ratio(test_train_ratio)
+    if spread == "sd":
+        refuse_unused(
+            "for spread='t'",
+            "spread is 'sd'",
+            test_train_ratio=test_train_ratio,
+            level=unless(0.95, level),
         )
-    remaining = [key for key in keys if key not in averaged]
-    refuse_clash(remaining, ADDED_COLUMNS)
-    return remaining
-
-
-def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl.LazyFrame:
-    """Cells of curves at the steps `start` to `end` − 1 of the grid 0, 1/last, …, 1.
-
-    Steps are computed from counts: a rate that is on the grid is found exactly, although its
-    quotient is rounded.
-    """
-    placed = cells.filter(HAS_BOTH).with_columns(
-        start.cast(pl.Int64).alias(STEP), end.cast(pl.Int64).alias(private("end"))
-    )
-    covering = placed.filter(pl.col(STEP) < pl.col(private("end")))
-    return (
-        covering.with_columns(pl.int_ranges(STEP, private("end")).alias(STEP))
-        .explode(STEP)
-        .with_columns(share(pl.col(STEP), pl.lit(last)).alias("at"))
-    )
+        return pl.col("sd"), "± 1 SD", None
+    count = pl.col("curves")
+    error = pl.col("sd") * (1 / count + (test_train_ratio or 0)) ** 0.5
+    corrected = "" if test_train_ratio is None else ", corrected for shared training cases"
+    words = f"with its pointwise {100 * level:.4g} % t-interval{corrected}"
+    return student(count - 1, level) * error, words, level

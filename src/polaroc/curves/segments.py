@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
@@ -42,17 +41,20 @@ def segment(column: Callable[[str], pl.Expr] = pl.col) -> Segment:
     return Segment(*map(column, RATES), column("positives"), column("negatives"))
 
 
+def segment_of_counts(column: Callable[[str], pl.Expr] = pl.col) -> Segment:
+    """The segment of a row of a curve table."""
+    pos, neg, tp, fp, positives, negatives = map(column, COUNTS)
+    return Segment(
+        share(tp - pos, positives), share(fp - neg, negatives), share(tp, positives),
+        share(fp, negatives), share(pos, positives), share(neg, negatives), positives, negatives,
+    )  # fmt: skip
+
+
 def segment_columns(column: Callable[[str], pl.Expr] = pl.col) -> dict[str, pl.Expr]:
     """The columns `RATES` of the rows of a curve."""
-    pos, neg, tp, fp, positives, negatives = map(column, COUNTS)
-    ends = (
-        (tp - pos, positives), (fp - neg, negatives), (tp, positives), (fp, negatives),
-        (pos, positives), (neg, negatives),
-    )  # fmt: skip
-    return {
-        name: pl.when(pos > 0).then(share(count, total))
-        for name, (count, total) in zip(RATES, ends, strict=True)
-    }
+    has_area = pl.when(column("pos") > 0)
+    of_counts = segment_of_counts(column)
+    return {name: has_area.then(rate) for name, rate in zip(RATES, of_counts[:6], strict=True)}
 
 
 def segments(curve: pl.LazyFrame, keep: Sequence[str]) -> pl.LazyFrame:
@@ -80,30 +82,3 @@ def rate(count: str, total: str) -> pl.Expr:
     """
     full = pl.col(total) + 0 * pl.col(count)
     return pl.when(pl.col(total) > 0).then(share(pl.col(count), full))
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The counts of a row of a curve table."""
-
-    pos: pl.Expr
-    neg: pl.Expr
-    tp: pl.Expr
-    fp: pl.Expr
-    positives: pl.Expr
-    negatives: pl.Expr
-
-    @property
-    def is_first(self) -> pl.Expr:
-        return (self.tp == self.pos) & (self.fp == self.neg)
-
-    @property
-    def segment(self):
-        return (
-            (share(self.tp - self.pos, self.positives), share(self.fp - self.neg, self.negatives)),
-            (share(self.tp, self.positives), share(self.fp, self.negatives)),
-            (share(self.pos, self.positives), share(self.neg, self.negatives)),
-        )
-
-
-CELLS = Cells(*map(pl.col, COUNTS))

@@ -8,15 +8,22 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import one_or_several
-from polaroc.base.columns import GRID, RESERVED, curve_keys, within
+from polaroc.base.columns import (
+    CURVE,
+    GRID,
+    RESERVED,
+    as_lazy,
+    collect_like,
+    curve_keys,
+    require,
+    within,
+)
 from polaroc.base.private_columns import private
-from polaroc.base.tables import as_polars
-from polaroc.curves.segments import CELLS
-from polaroc.curves.whole import takes_curve
-from polaroc.errors import InvalidArgument, example, quoted
+from polaroc.curves.whole import whole_curves
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.priors.grids import is_among, prior, skew, some_priors
 from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
-from polaroc.typing import Priors, Quantity
+from polaroc.typing import Frame, Priors, Quantity
 
 Rate = Callable[[Quantity, Quantity, Quantity], Quantity]
 RATES: dict[str, Rate] = {
@@ -33,12 +40,11 @@ OF_POSITIVES, OF_NEGATIVES = ("tpr", "recall", "fnr"), ("fpr", "specificity", "t
 LIMIT_AT_ORIGIN = frozenset({"precision", "lift", "likelihood_ratio_positive"})
 
 
-@takes_curve
 def surface(
-    curve: pl.LazyFrame,
+    curve: Frame,
     priors: Priors,
     rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
-) -> pl.LazyFrame:
+) -> Frame:
     """Every point of the curve at every prior, with its rates there.
 
     Parameters
@@ -81,34 +87,34 @@ def surface(
     >>> points.select("tpr", "precision").rows()
     [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
     """
-    return with_rates(curve, priors, rates)
+    return collect_like(curve, with_rates(whole_curves(curve), priors, rates))
 
 
 def with_rates(
-    curve: pl.LazyFrame,
+    curves: pl.LazyFrame,
     priors: Priors,
     rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
 ) -> pl.LazyFrame:
     """The `surface` of whole curves."""
-    keys = curve_keys(curve)
+    keys = curve_keys(curves)
     selected = select_rates(rates, keys)
     # The end of the first segment gives the limit at the origin.
-    first_end = CELLS.is_first & pl.col("threshold").is_not_null()
+    is_anchor = pl.col("threshold").is_null()
+    is_first = (pl.col("tp") == pl.col("pos")) & (pl.col("fp") == pl.col("neg")) & ~is_anchor
     t_first, f_first = private("t"), private("f")
-    limits = [
-        within(pl.col(name).filter(first_end).first(), keys).alias(end)
+    ends = [
+        within(pl.when(is_first).then(name).max(), keys).alias(end)
         for name, end in (("tpr", t_first), ("fpr", f_first))
     ]
-    points = at_priors(curve.with_columns(limits), priors)
-    point, first = (pl.col("tpr"), pl.col("fpr")), (pl.col(t_first), pl.col(f_first))
-    values = {name: rate(*point, pl.col("skew")) for name, rate in selected.items()}
-    at_origin = pl.when(pl.col("threshold").is_null())
-    for name in LIMIT_AT_ORIGIN.intersection(values):
-        if selected[name] is RATES[name]:
-            limit = RATES[name](*first, pl.col("skew"))
-            values[name] = at_origin.then(limit).otherwise(values[name])
-    filled = {name: value.fill_nan(None) for name, value in values.items()}
-    return points.with_columns(**filled).drop(t_first, f_first)
+    points = at_priors(curves.with_columns(ends), priors)
+    values = {}
+    for name, rate in selected.items():
+        value = rate(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
+        if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
+            limit = rate(pl.col(t_first), pl.col(f_first), pl.col("skew"))
+            value = pl.when(is_anchor).then(limit).otherwise(value)
+        values[name] = value.fill_nan(None)
+    return points.with_columns(**values).drop(t_first, f_first)
 
 
 def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
@@ -128,10 +134,13 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
         {"prior": resolved, "skew": [None if p is None else skew(p) for p in resolved]},
         schema={"prior": pl.Float64, "skew": pl.Float64},
     )
+    rows = frame.join(grid, how="cross", maintain_order="left_right")
+    if None not in resolved:
+        # Filters on the prior reach the grid.
+        return rows
     positives, negatives = pl.col("positives"), pl.col("negatives")
     observed = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)
-    rows = frame.join(grid, how="cross", maintain_order="left_right")
-    if None in resolved and len(resolved) > 1:
+    if len(resolved) > 1:
         rows = rows.filter(pl.col("prior").is_not_null() | ~is_among(prior(observed), resolved))
     return rows.with_columns(
         pl.coalesce("prior", prior(observed)).alias("prior"),
@@ -145,16 +154,9 @@ def select_rates(
     """Rates by the name of their column."""
     if isinstance(requested, Mapping):
         selected = dict(requested)
-        for name, rate in selected.items():
-            if not isinstance(name, str) or not callable(rate):
-                raise InvalidArgument(
-                    f"rates has {quoted([name])}: {quoted([rate])}, allowed are names and "
-                    "functions of recall, false positive rate and skew.",
-                    hint=example("rates", ["accuracy"]),
-                )
     else:
         names = one_or_several(requested)
-        unknown = [name for name in names if not isinstance(name, str) or name not in RATES]
+        unknown = [name for name in names if name not in RATES]
         if unknown:
             raise InvalidArgument(
                 f"there is no rate {quoted(unknown, 3)}; there are {', '.join(RATES)}.",
@@ -164,7 +166,7 @@ def select_rates(
     clash = [name for name in selected if name in keys or name in RESERVED - {"precision"}]
     if clash:
         raise InvalidArgument(
-            f"a rate would overwrite the column {', '.join(map(repr, clash))}.",
+            f"a rate would overwrite the column {quoted(clash)}.",
             hint="rename the key column, or name the rate otherwise with a mapping.",
         )
     return selected
@@ -172,4 +174,11 @@ def select_rates(
 
 def is_surface(table: object) -> bool:
     """Whether a table is a surface: curves at priors."""
-    return set(GRID) <= set(as_polars(table).lazy().collect_schema().names())
+    return set(GRID) <= set(as_lazy(table).collect_schema().names())
+
+
+def surface_keys(surface: pl.LazyFrame) -> list[str]:
+    """Keys of a surface, the columns before its priors."""
+    others = require(surface, (*CURVE, *GRID), source="surface(...)")
+    names = surface.collect_schema().names()
+    return [name for name in others if names.index(name) < names.index("prior")]

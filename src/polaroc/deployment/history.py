@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import as_lazy
-from polaroc.base.joins import as_key
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key, for_key
@@ -162,7 +161,7 @@ def read_histories(
     check_same_time(time, held.schema[time], times, "the state")
     plans = {key: _fingerprint(reference, terms) for key, reference in references.items()}
     for row in _checked(held, keys, time).iter_rows(named=True):
-        key = as_key(row[name] for name in keys)
+        key = tuple(row[name] for name in keys)
         if plans.get(key) != row["plan"]:
             raise InvalidTable(
                 "the state is of another reference, threshold, level, model or costs"

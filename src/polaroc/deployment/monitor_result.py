@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import with_level, within
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent, with_limits
 from polaroc.base.text import capitalised
@@ -151,7 +150,9 @@ def _outside(result: Monitor) -> list[str]:
     of_prior = _last(result.history.filter(quantity="prior"))
     if keys:
         given = result.table.select(keys).unique()
-        of_prior = join_on(of_prior, given, keys, "semi", order="left")
+        of_prior = of_prior.join(
+            given, on=keys, how="semi", nulls_equal=True, maintain_order="left"
+        )
     rows = of_prior.filter(~pl.col("estimate").is_between(*result.over))
     if rows.is_empty():
         return []
@@ -189,7 +190,7 @@ def alarms_now(result: Monitor) -> pl.DataFrame:
     own = result.table.select(_keys(result.table)[:-1]).unique()
     if not _has_scores(result.table) or not own.width:
         return now
-    return join_on(now, own, own.columns, "semi", order="left")
+    return now.join(own, on=own.columns, how="semi", nulls_equal=True, maintain_order="left")
 
 
 def _alarms(results: pl.DataFrame) -> pl.DataFrame:

@@ -18,7 +18,6 @@ from polaroc.base.columns import (
     parts_by_key,
     require,
 )
-from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.deployment.calendar import cut, dates_of, no_time
 from polaroc.deployment.limits import Reference, Threshold
@@ -162,7 +161,7 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
             row["threshold"], row.get("share", 1.0), row.get("prior"), tuned, lowest,
             _chosen_for(row),
         )  # fmt: skip
-        known.setdefault(as_key(row[key] for key in shared), []).append(threshold)
+        known.setdefault(tuple(row[key] for key in shared), []).append(threshold)
 
     def of_key(key: Key) -> Threshold:
         of_this = known.get(tuple(key[keys.index(name)] for name in shared), [])

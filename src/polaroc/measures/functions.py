@@ -14,7 +14,7 @@ from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls
 from polaroc.curves.segments import segment, segments
-from polaroc.curves.surface import is_surface
+from polaroc.curves.surface import is_surface, surface_keys
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument
 from polaroc.measures.areas import auc_measure, auprec_area, auprec_measures, iauprec_measure
@@ -243,9 +243,7 @@ def _auprec_of_surface(
     recall: tuple[float, float] | None,
 ) -> pl.LazyFrame:
     """AUPREC of each key and prior of a surface."""
-    names = surface.collect_schema().names()
-    # What a surface has beside its curve are rates.
-    keys = [*names[: names.index("threshold")], "prior"]
+    keys = [*surface_keys(surface), "prior"]
     columns = surface.select(*keys, *CURVE, "skew", *effective_column(surface))
     if interpolation == "hull":
         columns = hulls(in_order(columns, keys))

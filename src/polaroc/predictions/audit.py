@@ -71,39 +71,38 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     (20, 10, 10, 20)
     """
     if isinstance(table, Cases) and not columns:
-        declared = replace(table, nulls="drop")
+        cases = replace(table, nulls="drop").collect()
     else:
-        declared = as_cases(table, {**columns, "nulls": "drop"}, validate=False)
-    cases = declared.collect()
-    case = cases.case
+        cases = as_cases(table, {**columns, "nulls": "drop"}, validate=False).collect()
+    case, keys = cases.case, cases.keys
+    refuse_clash(keys, REPORT)
     predictions = read(cases, also=[] if case is None else [case])
-    refuse_clash(cases.keys, REPORT)
-    rows, keys = predictions.rows, cases.keys
-    if case is not None:
-        truths = pl.col(TRUTH)
-        rows = rows.with_columns((truths.min() != truths.max()).over(case).alias(DIFFERS))
-    errors = predictions.possible_errors
+    rows, errors, weighted = predictions.rows, predictions.possible_errors, predictions.weighted
     is_usable = pl.col(ROW_ERROR).is_null()
-    values = [TRUTH, SCORE, *([WEIGHT] if predictions.weighted else [])]
-    # A row without a count is one.
+    # A row without a count is one, and one with a count of 0 has no score.
     copies = pl.lit(1) if cases.count is None else pl.col(WEIGHT).fill_null(1)
-    rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT))
-    counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
-    # Rows with a count of 0 have no score.
-    score_column = pl.col(SCORE) if cases.count is None else pl.col(SCORE).filter(pl.col(COUNT) > 0)
+    values = [TRUTH, SCORE, *([WEIGHT] if weighted else [])]
+    differs_in_truth = pl.lit(False)
+    if case is not None:
+        differs_in_truth = (pl.col(TRUTH).min() != pl.col(TRUTH).max()).over(case)
+    rows = rows.with_columns(differs_in_truth.alias(DIFFERS)).with_columns(
+        pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT)
+    )
+    weight = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
+    score = pl.col(SCORE) if cases.count is None else pl.col(SCORE).filter(pl.col(COUNT) > 0)
     report = (
         rows.group_by(keys)
         .agg(
             pl.len().alias(ROWS),
             pl.col(COUNT).sum().cast(pl.Int64).alias("rows"),
             pl.col(COUNT).filter(~is_usable).sum().cast(pl.Int64).alias("missing"),
-            (pl.col(TRUTH) * counted).sum().alias("positives"),
-            (~pl.col(TRUTH) * counted).sum().alias("negatives"),
-            score_column.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
-            score_column.min().alias("lowest"),
-            score_column.max().alias("highest"),
+            (pl.col(TRUTH) * weight).sum().alias("positives"),
+            (~pl.col(TRUTH) * weight).sum().alias("negatives"),
+            score.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
+            score.min().alias("lowest"),
+            score.max().alias("highest"),
             _case_note(case),
-            *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if predictions.weighted else True)),
+            *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if weighted else True)),
             *error_counts(errors),
         )
         .filter(pl.col(ROWS) > 0)
@@ -136,7 +135,7 @@ def _case_note(case: str | None) -> pl.Expr:
     wrong = [
         (pl.col(case).null_count(), "{} rows without a case"),
         (known.len().cast(pl.Int64) - known.n_unique(), "{} rows repeat a case"),
-        (pl.col(case).filter(pl.col(DIFFERS)).n_unique(), "{} cases have two truths"),
+        (pl.col(case).filter(pl.col(DIFFERS)).drop_nulls().n_unique(), "{} cases have two truths"),
     ]
     return joined_notes(
         *(pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
@@ -168,11 +167,10 @@ def balance_note(keys: Sequence[str]) -> pl.Expr:
     models = model_key(keys)
     blocks = [key for key in keys if key != models]
     models_in_block = pl.col(models).n_unique().over(blocks)
-    lacking = pl.col(models).n_unique() - models_in_block
+    count = pl.col(models).n_unique()
+    lacking = pl.format("{} of {} models lack this test set", count - models_in_block, count)
     note = joined_notes(
-        pl.when(lacking > 0).then(
-            pl.format("{} of {} models lack this test set", lacking, lacking + models_in_block)
-        ),
+        pl.when(models_in_block < count).then(lacking),
         pl.when(differs(blocks)).then(
             pl.lit("the models of this test set have different numbers of cases")
         ),
@@ -191,27 +189,19 @@ def differs(blocks: Sequence[str]) -> pl.Expr:
 def unusual(models: str) -> pl.Expr:
     """How a test set differs clearly from the others of its model, else null."""
     cases = pl.col("positives") + pl.col("negatives")
-    usual = cases.median().over(models)
-    share, overall_share = (
-        pl.col("positives") / cases,
-        (pl.col("positives").sum() / cases.sum()).over(models),
+    share, usual = pl.col("positives") / cases, cases.median().over(models)
+    overall = (pl.col("positives").sum() / cases.sum()).over(models)
+    distance, chance = (share - overall).abs(), (overall * (1 - overall) / cases).sqrt()
+    is_other_share = (distance > ERRORS * chance) & (
+        distance > PART * pl.min_horizontal(overall, 1 - overall)
     )
-    chance = ERRORS * (overall_share * (1 - overall_share) / cases).sqrt()
-    distance = (share - overall_share).abs()
+    sizes = [size.round().cast(pl.Int64) for size in (cases, usual)]
+    shares = [one.round_sig_figs(2) for one in (share, overall)]
     return joined_notes(
         pl.when((cases > TIMES * usual) | (cases * TIMES < usual)).then(
-            pl.format(
-                "{} cases, where {} are usual",
-                *(one.round().cast(pl.Int64) for one in (cases, usual)),
-            )
+            pl.format("{} cases, where {} are usual", *sizes)
         ),
-        pl.when(
-            (distance > chance)
-            & (distance > PART * pl.min_horizontal(overall_share, 1 - overall_share))
-        ).then(
-            pl.format(
-                "{} of the cases are positive, of all test sets {}",
-                *(one.round_sig_figs(2) for one in (share, overall_share)),
-            )
+        pl.when(is_other_share).then(
+            pl.format("{} of the cases are positive, of all test sets {}", *shares)
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import (
@@ -59,16 +59,8 @@ PART = re.compile(
     r"([-_ ]?(set|data))?",
     re.IGNORECASE,
 )
-# The order in which roles are printed.
-ORDER = (*NEEDED, *(role for role in ROLES if role not in NEEDED), "by")
 # Columns by which a table of measures is recognised.
 MEASURED = ("measure", "estimate")
-# Hints where a role is not supported.
-INSTEAD = {
-    "by": "take the rows of each value on their own.",
-    "cluster": "take one row of each cluster, or leave it out: results are then too sure.",
-    "weight": "a column that counts equal rows is a count.",
-}
 
 
 class FrameOfCases(Protocol[_P]):
@@ -162,15 +154,6 @@ class Cases(Generic[Held]):
         return [*self.by, *([] if self.model is None else [self.model]), *self.fold]
 
     @property
-    def key_columns(self) -> list[str]:
-        """The user's columns whose values identify rows."""
-        return [name for role in IDENTIFYING for name in self.names.get(role, ())]
-
-    def without(self, role: str) -> bool:
-        """Whether a role was given as None."""
-        return role in self.columns and self.columns[role] is None
-
-    @property
     def is_numbered(self) -> bool:
         """Whether `case` numbers the rows, and is no column of the table."""
         return self.case is not None and "case" not in self.names
@@ -201,7 +184,34 @@ class Cases(Generic[Held]):
         return function(self, *args, **kwargs)
 
     def __repr__(self) -> str:
-        return "\n".join(_lines(self))
+        names, rows = self.names, self.rows
+        counts: dict[str, int] = {}
+        lines = ["a lazy table"]
+        if isinstance(rows, pl.DataFrame):
+            valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
+            if len(names.get("score", ())) > 1:
+                # Each row of the table has a score of each model.
+                valid = valid.filter(model=names["score"][0])
+            positives = "" if self.truth is None else f", {valid['truth'].sum():,} positives"
+            lines = [f"{self.source.height:,} rows{positives}"]
+            for role in IDENTIFYING:
+                if role in names:
+                    counts[role] = rows.select(self.by if role == "by" else role).n_unique()
+        width = max(map(len, names))
+        for role in (*NEEDED, *(role for role in (*ROLES, "by") if role not in NEEDED)):
+            if role in names:
+                words = quoted(names[role]) + (" (by default)" if self.is_default(role) else "")
+                words += f": {counts[role]:,}" if role in counts else ""
+                if role == "score" and len(names[role]) > 1:
+                    words += f": {len(names[role]):,} models"
+                lines.append(f"{role:<{width}}  {words}")
+        for keyword in ("positive", "nulls"):
+            if self.columns.get(keyword) not in (None, "raise"):
+                lines.append(f"{keyword:<{width}}  {self.columns[keyword]!r}")
+        used = {name for columns in names.values() for name in columns}
+        if unused := [name for name in self.source.collect_schema() if name not in used]:
+            lines.append(f"not used: {quoted(unused)}")
+        return "\n".join(lines)
 
 
 @overload
@@ -256,7 +266,8 @@ def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
         count
             The number of equal cases that a row stands for, a whole number ≥ 0.
         by
-            Further columns; each combination of their values has its own results.
+            Further columns; each combination of their values has its own results. Null is a value;
+            NaN in a key is an error, and null in a lazy frame.
         positive
             The label(s) that count as positive, needed unless the labels are 0 and 1, or false and
             true. Texts such as "NA" or "" are missing truths unless they are named here.
@@ -322,9 +333,10 @@ def as_cases(
     for role in refuses:
         if cases.columns.get(role) not in (None, (), []):
             raise NotSupported(
-                f"{function} does not support {role}.", hint=INSTEAD.get(role, "leave it out.")
+                f"{function} does not support {role}.",
+                hint="leave it out, and take the rows of each value, or one of each cluster.",
             )
-    require(cases.names, cases.source.lazy().collect_schema(), needs)
+    require_roles(cases.names, cases.source.collect_schema(), needs)
     return cases
 
 
@@ -369,7 +381,11 @@ def same_columns(
         columns = {
             role: value
             for role, value in cases.columns.items()
-            if role not in without and (role not in may_lack or present.issuperset(_listed(value)))
+            if role not in without
+            and (
+                role not in may_lack
+                or {*([value] if isinstance(value, str) else value or ())} <= present
+            )
         }
     if labelled:
         return as_cases(table, columns, **options)
@@ -377,20 +393,19 @@ def same_columns(
     return as_cases(table, unlabelled, needs=["score"], **options)
 
 
-def require(names: Collection[str], present: Collection[str], needs: Collection[str] = ()) -> None:
+def require_roles(
+    names: Collection[str], present: Collection[str], needs: Collection[str] = ()
+) -> None:
     """Raise where a role that is needed has no column; without `needs` one of truth and score."""
     lacking = [role for role in needs or NEEDED if role not in names]
     if not lacking or (not needs and len(lacking) < len(NEEDED)):
         return
+    hint = f"name its column, {lacking[0]}=."
     if {"threshold", "tp", "fp"} <= {*present}:
-        raise InvalidArgument(
-            f"{lacking[0]} is not given, and the table is a curve.",
-            hint="give the predictions, with truth and score, or the curve without other columns.",
-        )
+        hint = "the table is a curve: give the predictions, or the curve without other columns."
     raise InvalidArgument(
-        f"{lacking[0]} is not given, and there is no column {lacking[0]!r}; the table has "
-        f"{quoted([*present]) or 'no columns'}.",
-        hint=f"name its column, {lacking[0]}=.",
+        f"{lacking[0]} has no column; the table has {quoted([*present]) or 'no columns'}.",
+        hint=hint,
     )
 
 
@@ -443,22 +458,19 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
     if refused.is_empty():
         return
     kinds = dict(refused.group_by("error").agg(pl.col("len").sum()).sort("error").iter_rows())
-    details, hints = {}, [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
+    details, hints = {}, [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds]
     if {NULL_TRUTH, UNKNOWN_LABEL} & {*kinds}:
         column = column_in_words("truth", cases.names["truth"][0])
         read = read_labels(_labels(cases), column, cases.columns.get("positive"))
-        is_known = pl.col(TRUTH).is_not_null()
-        known, missing = (read.filter(is_so)[LABEL] for is_so in (is_known, ~is_known))
-        texts = missing.drop_nans() if missing.dtype.is_float() else missing
-        if NULL_TRUTH in kinds and len(texts):
+        known = read.filter(pl.col(TRUTH).is_not_null())[LABEL]
+        texts = read.filter(pl.col(TRUTH).is_null())[LABEL]
+        if len(texts) and not texts.dtype.is_float():
             details[NULL_TRUTH] = f" (texts of missing values in {column}: {first_labels(texts)})"
-        if UNKNOWN_LABEL in kinds:
-            details[UNKNOWN_LABEL] = f" ({column} has the labels {first_labels(known)})"
-            if known.dtype.is_float() and len(known) > MAX_CLASSES and cases.score is not None:
-                if cases.rows.lazy().select(pl.col("score").n_unique()).collect().item() <= 2:
-                    hints.append("are truth and score swapped?")
-            elif 2 < len(known) <= MAX_CLASSES:
-                hints.append("pr.one_vs_rest(...) makes one problem of each of several classes.")
+        details[UNKNOWN_LABEL] = f" ({column} has the labels {first_labels(known)})"
+        if UNKNOWN_LABEL in kinds and len(known) > MAX_CLASSES:
+            hints.append("are truth and score swapped?")
+        elif UNKNOWN_LABEL in kinds and len(known) > 2:
+            hints.append("pr.one_vs_rest(...) makes one problem of each of several classes.")
     problems = ", ".join(
         f"{count:,} {ROW_ERRORS[code]}{'' if count == 1 else 's'}{details.get(code, '')}"
         for code, count in kinds.items()
@@ -470,8 +482,7 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
 
 def _labels(cases: Cases[Any]) -> pl.Series:
     """The distinct labels of the truth as given."""
-    name = cases.names["truth"][0]
-    distinct = cases.source.lazy().select(pl.col(name).drop_nulls().unique())
+    distinct = cases.source.lazy().select(pl.col(cases.names["truth"][0]).drop_nulls().unique())
     labels: pl.Series = distinct.collect().to_series()
     return labels
 
@@ -496,41 +507,3 @@ def warn_of_parts(cases: Cases[Any], rows: pl.DataFrame) -> None:
             f"{quoted(values, 5)}, which are parts of data, not folds, as it seems: if so, keep "
             "the rows of one part."
         )
-
-
-def _listed(names: str | Sequence[str] | None) -> list[str]:
-    return [] if names is None else [names] if isinstance(names, str) else [*names]
-
-
-def _lines(cases: Cases[Any]) -> Iterator[str]:
-    """The printed lines: size, roles, columns without a role."""
-    names, rows = cases.names, cases.rows
-    counts: dict[str, int] = {}
-    if isinstance(rows, pl.DataFrame):
-        valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
-        if len(names.get("score", ())) > 1:
-            # Each row of the table has a score of each model.
-            valid = valid.filter(model=names["score"][0])
-        size = cases.source.height
-        positives = "" if cases.truth is None else f", {valid['truth'].sum():,} positives"
-        yield f"{size:,} rows{positives}"
-        counts = {
-            role: rows.select(cases.by if role == "by" else role).n_unique()
-            for role in IDENTIFYING
-            if role in names
-        }
-    else:
-        yield "a lazy table"
-    width = max(map(len, names))
-    for role in (role for role in ORDER if role in names):
-        words = quoted(names[role]) + (" (by default)" if cases.is_default(role) else "")
-        if role == "score" and len(names[role]) > 1:
-            words += f": {len(names[role]):,} models"
-        yield f"{role:<{width}}  {words}" + (f": {counts[role]:,}" if role in counts else "")
-    for keyword in ("positive", "nulls"):
-        if cases.columns.get(keyword) not in (None, "raise"):
-            yield f"{keyword:<{width}}  {cases.columns[keyword]!r}"
-    used = {name for columns in names.values() for name in columns}
-    unused = [name for name in cases.source.collect_schema() if name not in used]
-    if unused:
-        yield f"not used: {quoted(unused)}"

@@ -9,7 +9,6 @@ from polaroc.base.text import joined_notes
 from polaroc.errors import quoted
 from polaroc.predictions.cases import Cases
 
-# A column of fewer values divides the cases, as kinds of devices do.
 MIN_VALUES = 10
 # Of more rows some are looked at first, and values are counted to about 1 %.
 LOOKED_AT = 10_000
@@ -28,43 +27,37 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     >>> print(dependence(cases(table, truth="y", score="p"))[:46])
     rows with the same 'case' are not independent
     """
-    rows, case = cases.rows, cases.case
-    # Whoever names clusters knows.
-    has_cluster = cases.cluster is not None
-    if case is None or has_cluster or isinstance(rows, pl.LazyFrame):
+    case = cases.case
+    if case is None or cases.cluster is not None or isinstance(cases.rows, pl.LazyFrame):
         return None
-    if (found := _most_shared(rows.select(*cases.keys, case), case)) is None:
+    rows, values = cases.rows.select(*cases.keys, case), pl.col(case).n_unique()
+    is_large = rows.height > LOOKED_AT
+    if is_large:
+        # Rows of a case are beside one another, or scattered.
+        parts = rows.head(LOOKED_AT), rows.sample(LOOKED_AT, seed=0)
+        if not any(_shared(part, case, values).height for part in parts):
+            return None
+        values = pl.col(case).approx_n_unique()
+    # Columns of fewer values divide the cases, as kinds of devices do.
+    worst = _shared(rows, case, values).filter(pl.col(COUNT) >= MIN_VALUES)
+    if worst.is_empty():
         return None
+    count, size = worst.row(0)
+    number = f"about {float(f'{count:.2g}'):,.0f}" if is_large else f"{count:,}"
     name = quoted(cases.names.get("case", ["case"]))
     return (
-        f"rows with the same {name} are not independent ({found[0]} values on "
-        f"{found[1]:,} rows), so limits, tests and promises are too sure: "
+        f"rows with the same {name} are not independent ({number} values on {size:,} rows), so "
+        f"limits, tests and promises are too sure: "
         f"{f'name it as cluster={name}, or ' if of_measures else ''}take one row of each"
     )
 
 
-def _most_shared(rows: pl.DataFrame, name: str) -> tuple[str, int] | None:
-    """Values and rows of the key in which most rows share a value of a column, if any do."""
-    count, is_large = pl.col(name).n_unique(), rows.height > LOOKED_AT
-    if is_large:
-        # Rows of a patient are beside one another, or scattered.
-        parts = rows.head(LOOKED_AT), rows.sample(LOOKED_AT, seed=0)
-        if not any(_shared(part, name, count).height for part in parts):
-            return None
-        count = pl.col(name).approx_n_unique()
-    worst = _shared(rows, name, count).filter(pl.col(COUNT) >= MIN_VALUES)
-    if worst.is_empty():
-        return None
-    values, size = worst.row(0)
-    return f"about {float(f'{values:.2g}'):,.0f}" if is_large else f"{values:,}", size
-
-
-def _shared(rows: pl.DataFrame, name: str, count: pl.Expr) -> pl.DataFrame:
-    """Values and rows of the keys with several rows of a value, those with most such rows first."""
-    known = rows.lazy().filter(pl.col(name).is_not_null())
-    keys = [key for key in rows.columns if key != name]
-    counts = known.group_by(keys or [pl.lit(0)]).agg(count.alias(COUNT), pl.len().alias(SIZE))
-    more = pl.col(SIZE).cast(pl.Int64) - pl.col(COUNT)
+def _shared(rows: pl.DataFrame, case: str, values: pl.Expr) -> pl.DataFrame:
+    """Values and rows of the keys with several rows of a case, those with most such rows first."""
+    keys = [key for key in rows.columns if key != case]
+    known = rows.lazy().filter(pl.col(case).is_not_null()).group_by(keys)
+    counts = known.agg(values.cast(pl.Int64).alias(COUNT), pl.len().cast(pl.Int64).alias(SIZE))
+    more = pl.col(SIZE) - pl.col(COUNT)
     return counts.filter(more > 0).sort(more, SIZE, descending=True).select(COUNT, SIZE).collect()
 
 
@@ -73,11 +66,3 @@ def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr) -> pl.LazyFr
     if note is None:
         return rows
     return rows.with_columns(joined_notes("note", pl.when(where).then(pl.lit(note))))
-
-
-def several_folds(cases: Cases[Any]) -> list[str]:
-    """The columns that tell folds apart; none where there is one fold."""
-    folds = [*cases.fold]
-    if not folds or cases.rows.lazy().select(folds).unique().collect().height < 2:
-        return []
-    return folds

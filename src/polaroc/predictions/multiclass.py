@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, Unpack
 
 import polars as pl
@@ -20,8 +20,6 @@ from polaroc.typing import Label, Table
 # Columns that are made here.
 ADDED = ("class", "truth", "score")
 WORDS = {"true": True, "false": False}
-# The number of labels in the example of a hint.
-MAX_LABELS = 5
 
 
 def one_vs_rest(
@@ -117,23 +115,31 @@ def one_vs_rest(
 def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) -> pl.Series:
     """The label of each score column; raise where names and labels do not match."""
     known = labels.drop_nulls().drop_nans() if labels.dtype.is_float() else labels.drop_nulls()
-    as_named = _of_type(list(columns), labels.dtype)
-    if _fit(as_named, known):
-        return as_named
-    matches = {
-        tuple(one): one
-        for names in (_without_shared_ends(list(columns)) if may_strip else ())
-        if _fit(one := _of_type(names, labels.dtype), known)
-    }
+    names, present = [*columns], {*known}
+    candidates = [names]
+    if may_strip:
+        shortest = min(map(len, names))
+        for first, last in product(range(shortest), repeat=2):
+            ends = {(name[:first], name[len(name) - last :]) for name in names}
+            if first + last < shortest and len(ends) == 1:
+                candidates.append([name[first : len(name) - last] for name in names])
+    matches: dict[tuple[Any, ...], pl.Series] = {}
+    for candidate in candidates:
+        classes = _of_type(candidate, labels.dtype)
+        found = {*classes}
+        # Some classes may lack cases, or some labels scores.
+        fits = found <= present or present <= found
+        if fits and None not in found and len(found) == len(classes):
+            matches[tuple(classes)] = classes
+            if candidate is names:
+                break
     if len(matches) == 1:
-        return next(iter(matches.values()))
-    present = known.sort().to_list()
+        return matches.popitem()[1]
     raise InvalidArgument(
-        f"scores has the classes {quoted([*columns])}, and truth {labels.name!r} the labels "
-        f"{quoted(present)}: which column is whose cannot be told.",
-        hint="give a mapping from each label to its column, such as "
-        f"scores={dict.fromkeys(present[:MAX_LABELS], '…')}; rows of labels without a column are "
-        "to be left out before.",
+        f"scores has the classes {quoted(names)}, and truth {labels.name!r} the labels "
+        f"{quoted(known.sort().to_list())}: which column is whose cannot be told.",
+        hint="give a mapping from each label to its column, scores={label: column}; rows of labels "
+        "without a column are to be left out before.",
     )
 
 
@@ -146,24 +152,3 @@ def _of_type(names: Sequence[Any], kind: pl.DataType) -> pl.Series:
         # Days and times have many ways to be written.
         return pl.Series([None] * len(named), dtype=kind)
     return named.cast(kind, strict=False)
-
-
-def _fit(classes: pl.Series, labels: pl.Series) -> bool:
-    """Whether distinct classes are all labels, or include all: some may lack cases or scores."""
-    as_set, present = set(classes), set(labels)
-    are_distinct = not classes.null_count() and len(as_set) == len(classes)
-    return are_distinct and (as_set <= present or present <= as_set)
-
-
-def _without_shared_ends(names: Sequence[str]) -> Iterator[list[str]]:
-    """The names without parts of the beginning and of the end that all of them share."""
-    begin, end = (
-        sum(
-            1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*turned, strict=False))
-        )
-        for turned in (names, [name[::-1] for name in names])
-    )
-    shortest = min(map(len, names))
-    for first in range(begin + 1):
-        for last in range(min(end, shortest - first - 1) + 1):
-            yield [name[first : len(name) - last] for name in names]

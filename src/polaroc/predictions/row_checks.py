@@ -6,13 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import one_or_several
-from polaroc.base.private_columns import (
-    GREATEST_LABEL,
-    LABEL,
-    LEAST_LABEL,
-    ROW_ERROR,
-    TRUTH,
-)
+from polaroc.base.private_columns import GREATEST_LABEL, LABEL, LEAST_LABEL, ROW_ERROR, TRUTH
 from polaroc.base.text import is_missing_text, joined_notes
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Label
@@ -44,31 +38,28 @@ UNRANKED = (
     "one, or rows left out)"
 )
 DROP_ROWS = "drop such rows with nulls='drop', or correct them before."
-LABEL_HINT = "name the positive label(s), positive=...; without it allowed are 0/1 and false/true."
 ROW_ERROR_HINTS = {
-    UNKNOWN_LABEL: LABEL_HINT,
+    UNKNOWN_LABEL: "name the positive label(s), positive=...; without it allowed are 0/1 and "
+    "false/true.",
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
     BAD_COUNT: "a count is a whole number ≥ 0; other numbers are weights: name them as weight.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
-CAST = "make numbers of them first, for example with pl.col(...).cast(pl.Float64)."
+WRITE_NUMBERS = (
+    "write all of them as numbers, a missing one as an empty field; a decimal comma is read with "
+    "pl.read_csv(..., decimal_comma=True), on the command line with --decimal ,."
+)
 # Labels that need no `positive`, as text in small letters.
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
 # The number of labels that a message names.
 SHOWN_LABELS = 5
-# Sums of weights up to this do not overflow.
-MAX_WEIGHT = 1e290
-# Sums of counts up to this are exact.
-MAX_COUNT = 2**53
+# Sums of weights up to this do not overflow, and sums of counts are exact.
+MAX_WEIGHT, MAX_COUNT = 1e290, 2**53
 # By role: the codes of a missing and of a wrong value, and the greatest value that is allowed.
 WEIGHTS = {
     "weight": (NULL_WEIGHT, BAD_WEIGHT, MAX_WEIGHT),
     "count": (NULL_COUNT, BAD_COUNT, MAX_COUNT),
 }
-# Polars compares with integers of up to 128 bits.
-MAX_INTEGER = 2**127
-# Each label is compared with every truth, so that more would be slow.
-MAX_LABELS = 1_000
 # Types of integers that Float64 holds without loss.
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
@@ -103,8 +94,8 @@ def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
     return joined_notes(*notes, separator=", ")
 
 
-def column_in_words(argument: str, column: str | Sequence[str]) -> str:
-    """The column of an argument, or its columns, as the subject of a sentence.
+def column_in_words(role: str, column: str | Sequence[str]) -> str:
+    """The column of a role, or its columns, as the subject of a sentence.
 
     Examples
     --------
@@ -114,21 +105,44 @@ def column_in_words(argument: str, column: str | Sequence[str]) -> str:
     the score columns 'p_forest', 'p_svm'
     """
     columns = [column] if isinstance(column, str) else column
-    names = ", ".join(map(repr, columns))
-    return f"the {argument} column{'s' if len(columns) > 1 else ''} {names}"
+    return f"the {role} column{'s' if len(columns) > 1 else ''} {', '.join(map(repr, columns))}"
 
 
 def score_column(
     raw: pl.Expr, dtype: pl.DataType, name: str | Sequence[str]
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The score as Float64, and its errors."""
-    _refuse_other_than_numbers("score", dtype, name)
+    check_numeric("score", dtype, name)
     value = raw.cast(pl.Float64)
     errors = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
     if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
-        kept = value.cast(dtype, strict=False).eq_missing(raw)
-        errors.append((INEXACT, ~kept))
+        errors.append((INEXACT, ~value.cast(dtype, strict=False).eq_missing(raw)))
     return value, errors
+
+
+def weight_column(
+    raw: pl.Expr, dtype: pl.DataType, name: str, role: str
+) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+    """The weight or count, by its role, as Float64, and its errors."""
+    check_numeric(role, dtype, name)
+    value = raw.cast(pl.Float64)
+    missing, wrong, most = WEIGHTS[role]
+    valid = value.is_between(0, most)
+    if role == "count":
+        valid &= value == value.floor()
+    return value, [(missing, value.is_null()), (wrong, ~valid)]
+
+
+def check_numeric(
+    role: str, dtype: pl.DataType, name: str | Sequence[str], found: str = ""
+) -> None:
+    """Refuse a column that does not hold numbers; the message ends in what was `found` in it."""
+    if not (dtype.is_numeric() or dtype == pl.Null):
+        textual = dtype in (pl.String, pl.Categorical, pl.Enum)
+        raise InvalidPredictions(
+            f"{column_in_words(role, name)} is {dtype}, allowed are numbers{found}.",
+            hint=WRITE_NUMBERS if textual else f"name the column that has the {role}s.",
+        )
 
 
 def truth_column(
@@ -162,6 +176,29 @@ def truth_column(
     else:
         yes, no = raw == 1, raw == 0
     return yes, [*errors, (UNKNOWN_LABEL, ~(yes | no))]
+
+
+def labels_of(
+    positive: Label | Sequence[Label], dtype: str, textual: bool, boolean: bool
+) -> list[Label]:
+    """The positive labels as a list; raise if they do not fit the type of the truth."""
+    labels = listed(positive)
+    kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
+    fit = all(isinstance(one, kinds) and isinstance(one, bool) == boolean for one in labels)
+    if not labels or not fit:
+        words = " or ".join(kind.__name__ for kind in kinds)
+        raise InvalidArgument(
+            f"positive is {quoted([positive])}, but truth is {dtype}: allowed are labels of "
+            f"type {words}.",
+            hint="give the label(s) as they stand in the truth column.",
+        )
+    return labels
+
+
+def listed(positive: Any) -> list[Label]:
+    """One label or several as a list, numpy's numbers as Python's."""
+    labels = one_or_several(positive)
+    return [label.item() if getattr(label, "shape", None) == () else label for label in labels]
 
 
 def read_labels(
@@ -203,55 +240,9 @@ def first_labels(labels: pl.Series) -> str:
     return quoted(labels.to_list(), SHOWN_LABELS)
 
 
-def labels_of(
-    positive: Label | Sequence[Label], dtype: str, textual: bool, boolean: bool
-) -> list[Label]:
-    """The positive labels as a list; raise if they do not fit the type of the truth."""
-    labels = listed(positive)
-    if len(labels) > MAX_LABELS:
-        raise InvalidArgument(
-            f"positive has {len(labels):,} labels, allowed are up to {MAX_LABELS:,}.",
-            hint="make a Boolean column first, for example pl.col(...) > ...",
-        )
-    kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
-    fits = all(
-        isinstance(label, kinds)
-        and (bool in kinds or not isinstance(label, bool))
-        and (not isinstance(label, int) or abs(label) < MAX_INTEGER)
-        for label in labels
-    )
-    if not labels or not fits:
-        words = " or ".join(kind.__name__ for kind in kinds)
-        raise InvalidArgument(
-            f"positive is {quoted([positive])}, but truth is {dtype}: allowed are labels of "
-            f"type {words}.",
-            hint="give the label(s) as they stand in the truth column.",
-        )
-    return labels
-
-
 def left_out(count: int) -> str:
     """Note on dropped rows."""
     return f"{count:,} rows were left out: their score, truth, count or weight is null or NaN."
-
-
-def listed(positive: Any) -> list[Label]:
-    """One label or several as a list, numpy's numbers as Python's."""
-    labels = one_or_several(positive)
-    return [label.item() if getattr(label, "shape", None) == () else label for label in labels]
-
-
-def weight_column(
-    raw: pl.Expr, dtype: pl.DataType, name: str, role: str
-) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """The weight or count, by its role, as Float64, and its errors."""
-    _refuse_other_than_numbers(role, dtype, name)
-    value = raw.cast(pl.Float64)
-    missing, wrong, most = WEIGHTS[role]
-    valid = value.is_between(0, most)
-    if role == "count":
-        valid &= value == value.floor()
-    return value, [(missing, value.is_null()), (wrong, ~valid)]
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:
@@ -271,20 +262,5 @@ def label_note() -> pl.Expr:
     """A note for keys whose scores are labels, from `label_extremes`."""
     least, greatest = pl.col(LEAST_LABEL), pl.col(GREATEST_LABEL)
     both = least.is_between(1, 2) & greatest.is_between(3, 4)
-    return (
-        pl.when(both & (least == 2) & (greatest == 3))
-        .then(pl.lit(THE_TRUTH))
-        .when(both)
-        .then(pl.lit(ONLY_LABELS))
-    )
-
-
-def _refuse_other_than_numbers(
-    argument: str, dtype: pl.DataType, name: str | Sequence[str]
-) -> None:
-    if not (dtype.is_numeric() or dtype == pl.Null):
-        textual = dtype in (pl.String, pl.Categorical, pl.Enum)
-        raise InvalidPredictions(
-            f"{column_in_words(argument, name)} is {dtype}, allowed are numbers.",
-            hint=CAST if textual else f"name the column that has the {argument}s.",
-        )
+    is_truth = both & (least == 2) & (greatest == 3)
+    return pl.when(is_truth).then(pl.lit(THE_TRUTH)).when(both).then(pl.lit(ONLY_LABELS))

@@ -10,14 +10,12 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from polaroc.base.checks import check_share, check_whole, is_number, one_or_several, refuse_unused
-from polaroc.base.private_columns import CLUSTER, TRUTH
+from polaroc.base.checks import check_share, check_whole, one_or_several, refuse_unused
 from polaroc.base.statistics import normal_scores
-from polaroc.errors import InvalidArgument, InvalidPredictions, example, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.row_checks import SCORE, check_clusters
-from polaroc.predictions.table import read
+from polaroc.predictions.row_checks import check_clusters
 from polaroc.typing import Array, Table
 
 # The most cases of all tables together.
@@ -134,31 +132,6 @@ def simulate(
         known = as_cases(pilot, columns, function="simulate", refuses=refuses).collect()
         return _from_pilot(known, positives, negatives, generators)
     refuse_unused("for a pilot", "there is none", **columns)
-    areas = _areas(auc, models)
-    between = _correlation("correlation", correlation, 0.5)
-    alike = _correlation("cluster_correlation", cluster_correlation, 0.3)
-    truth, cluster = np.repeat([True, False], [positives, negatives]), None
-    if clusters is not None:
-        refuse_unused("instead of clusters", "these are given", rows_per_cluster=rows_per_cluster)
-        check_whole("clusters", clusters, 1, truth.size)
-        cluster = np.arange(truth.size) % clusters
-    elif rows_per_cluster is not None:
-        check_whole("rows_per_cluster", rows_per_cluster, 1)
-        first, rest = (np.arange(count) // rows_per_cluster for count in (positives, negatives))
-        cluster = np.append(first, first[-1] + 1 + rest)
-    else:
-        refuse_unused("for clusters", "there are none", cluster_correlation=cluster_correlation)
-    from scipy.special import ndtri
-
-    root = _root((1 - between) * np.eye(len(areas)) + between)
-    mean = np.outer(truth, sqrt(2) * ndtri(areas))
-    noise = (_noise(truth, cluster, [root, root], alike, one) for one in generators)
-    drawn = [(truth, mean + own, cluster) for own in noise]
-    return _tidy(drawn, pl.Series([*ascii_uppercase[: len(areas)]]))
-
-
-def _areas(auc: float | Sequence[float] | None, models: int | None) -> list[float]:
-    """The AUC of each model."""
     if auc is None:
         raise InvalidArgument(
             "neither a pilot nor auc is given.",
@@ -173,18 +146,30 @@ def _areas(auc: float | Sequence[float] | None, models: int | None) -> list[floa
         raise InvalidArgument(
             f"auc has {len(areas)} values, and models is {models}.", hint="give one per model."
         )
-    return areas * (models // len(areas))
+    truth, cluster = np.repeat([True, False], [positives, negatives]), None
+    if clusters is not None:
+        refuse_unused("instead of clusters", "these are given", rows_per_cluster=rows_per_cluster)
+        check_whole("clusters", clusters, 1, truth.size)
+        cluster = np.arange(truth.size) % clusters
+    elif rows_per_cluster is not None:
+        check_whole("rows_per_cluster", rows_per_cluster, 1)
+        first, rest = (np.arange(count) // rows_per_cluster for count in (positives, negatives))
+        cluster = np.append(first, first[-1] + 1 + rest)
+    else:
+        refuse_unused("for clusters", "there are none", cluster_correlation=cluster_correlation)
+    correlation = 0.5 if correlation is None else correlation
+    alike = 0.3 if cluster_correlation is None else cluster_correlation
+    check_share("correlation", correlation, closed=True)
+    check_share("cluster_correlation", alike, closed=True)
+    from scipy.special import ndtri
 
-
-def _correlation(name: str, value: object, default: float) -> float:
-    """A correlation that is given, or the default."""
-    value = default if value is None else value
-    if isinstance(value, bool) or not is_number(value) or not 0 <= value <= 1:
-        raise InvalidArgument(
-            f"{name} is {quoted([value])}, allowed is 0 ≤ {name} ≤ 1.",
-            hint=example(name, default),
-        )
-    return float(value)
+    root = _root((1 - correlation) * np.eye(models) + correlation)
+    mean = np.outer(truth, np.broadcast_to(sqrt(2) * ndtri(areas), models))
+    drawn = [
+        (truth, mean + _noise(truth, cluster, (root, root), alike, generator), cluster)
+        for generator in generators
+    ]
+    return _tidy(drawn, pl.Series([*ascii_uppercase[:models]]))
 
 
 def _root(covariance: Array) -> Array:
@@ -206,7 +191,7 @@ def _noise(
 
 
 def _from_pilot(
-    pilot: Cases[Any], positives: int, negatives: int, generators: Sequence[Any]
+    pilot: Cases[pl.DataFrame], positives: int, negatives: int, generators: Sequence[Any]
 ) -> pl.DataFrame:
     """Tables of cases, or clusters, of a pilot, drawn with replacement, with noise."""
     models, truth, scores, unit = _read(pilot)
@@ -232,47 +217,48 @@ def _from_pilot(
     return _tidy(drawn, models)
 
 
-def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
+def _read(pilot: Cases[pl.DataFrame]) -> tuple[pl.Series, Array, Array, Array]:
     """Models, labels, scores (a column per model) and number of the cluster, or case."""
-    case = [] if pilot.case is None else [pilot.case]
-    predictions = read(pilot, also=case, clustered=True)
-    rows = predictions.valid_rows.collect()
-    check_clusters(rows[CLUSTER].null_count())
-    keys = [key for key in predictions.keys if key not in case]
-    model, folds = [key for key in keys if key == "model"], [*pilot.fold]
-    if folds and rows.select(folds).n_unique() > 1:
+    rows = pilot.rows
+    if "error" in rows:
+        rows = rows.filter(pl.col("error").is_null())
+    if pilot.fold and rows["fold"].n_unique() > 1:
         raise InvalidArgument(
-            f"the pilot has several folds, {quoted(folds)}, allowed is one test set.",
+            "the pilot has several folds, allowed is one test set.",
             hint="keep the rows of one fold, or say fold=None where one model scored all of them.",
         )
+    ids = [name for name in ("case", "cluster") if name in rows]
+    if pilot.cluster is not None:
+        check_clusters(rows["cluster"].null_count())
     # In an order that does not depend on that of the rows.
-    rows = rows.sort([*model, *case, CLUSTER], nulls_last=True)
-    parts = rows.partition_by(model, maintain_order=True) if model and rows.height else [rows]
-    same = [
-        part.select(TRUTH, *case, *([CLUSTER] if pilot.cluster is not None else []))
-        for part in parts
-    ]
-    is_twice = bool(case) and same[0].select(case).is_duplicated().any()
-    if is_twice or not all(map(same[0].equals, same)) or len(parts) > 1 > len(case):
+    rows = rows.with_columns(**{} if pilot.model else {"model": pl.lit("A")})
+    rows = rows.sort("model", *ids, nulls_last=True, maintain_order=True)
+    parts = rows.partition_by("model", maintain_order=True) or [rows]
+    first = parts[0].select("truth", *ids)
+    is_paired = len(parts) == 1 or pilot.case is not None
+    is_twice = pilot.case is not None and first["case"].is_duplicated().any()
+    if (
+        is_twice
+        or not is_paired
+        or any(not first.equals(part.select(first.columns)) for part in parts)
+    ):
         raise InvalidPredictions(
             "the models of the pilot did not score the same cases, each once and with one truth.",
             hint="name the column of the cases, case='id'; keep those of all models.",
         )
-    truth = parts[0][TRUTH].to_numpy()
-    unit = np.arange(truth.size)
+    truth, unit = first["truth"].to_numpy(), np.arange(first.height)
     if pilot.cluster is not None:
-        unit = parts[0][CLUSTER].rank("dense").to_numpy().astype(int) - 1
+        unit = first["cluster"].rank("dense").to_numpy().astype(int) - 1
     counts = [np.unique(unit[own]).size for own in (truth, ~truth)]
-    if min(counts) < FEWEST or rows[SCORE].is_infinite().any():
+    if min(counts) < FEWEST or rows["score"].is_infinite().any():
         units = "clusters" if pilot.cluster is not None else "cases"
         raise InvalidPredictions(
             f"the pilot has {counts[0]} {units} with positives and {counts[1]} with negatives, "
             f"needed are {FEWEST} of each, and finite scores.",
             hint="leave it out, and give auc=0.8.",
         )
-    models = pl.concat([part[model[0]].head(1) for part in parts]) if model else pl.Series(["A"])
-    scores = np.column_stack([part[SCORE].to_numpy() for part in parts])
-    return models, truth, scores, unit
+    models = pl.concat([part["model"].head(1) for part in parts])
+    return models, truth, np.column_stack([part["score"] for part in parts]), unit
 
 
 def _smoothed(truth: Array, scores: Array, unit: Array) -> tuple[Array, list[Array], float]:
@@ -331,16 +317,17 @@ def _scaled(normal: Array, scores: Array) -> Array:
 
 def _tidy(drawn: Sequence[tuple[Array, Array, Array | None]], models: pl.Series) -> pl.DataFrame:
     """Tables below each other, from the labels, scores and clusters of their cases."""
-    wide = pl.concat([
-        pl.DataFrame({
+    tables = []
+    for number, (truth, scores, cluster) in enumerate(drawn):
+        cases = pl.DataFrame({
             "table": np.full(truth.size, number), "case": np.arange(truth.size),
             **({} if cluster is None else {"cluster": cluster}), "truth": truth,
-        }).hstack(pl.DataFrame(scores, schema=[f"score {place}" for place in range(len(models))]))
-        for number, (truth, scores, cluster) in enumerate(drawn)
-    ])  # fmt: skip
-    beside = wide.columns[1 : -len(models)]
-    tables = [
-        wide.select("table", pl.lit(model, models.dtype).alias("model"), *beside, score=score)
-        for model, score in zip(models, wide.columns[-len(models) :], strict=True)
-    ]
-    return pl.concat(tables).sort("table", maintain_order=True)
+        })  # fmt: skip
+        tables += [
+            cases.select(
+                "table", pl.lit(model, models.dtype).alias("model"), pl.exclude("table"),
+                pl.Series("score", score),
+            )
+            for model, score in zip(models, scores.T, strict=True)
+        ]  # fmt: skip
+    return pl.concat(tables, rechunk=True)

@@ -15,7 +15,6 @@ from polaroc.base.columns import (
     require,
     with_key_types,
 )
-from polaroc.base.joins import attach
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
@@ -70,7 +69,12 @@ def with_estimates(
         pl.col("method").alias(METHOD),
     )
     shared = [name for name in named if name in schema]
-    return attach(rows, columns, shared, required=len(shared) < len(named))
+    return rows.join(
+        columns,
+        on=shared or pl.lit(0),
+        how="inner" if len(shared) < len(named) else "left",
+        nulls_equal=True,
+    )
 
 
 def multiplied(curve: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
@@ -80,7 +84,7 @@ def multiplied(curve: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame) -> p
     shared = [name for name in named if name in schema]
     if len(shared) == len(named):
         return curve
-    return attach(curve, table.lazy().select(named).unique(), shared)
+    return curve.join(table.lazy().select(named).unique(), on=shared or pl.lit(0), nulls_equal=True)
 
 
 def _with_keys_of(

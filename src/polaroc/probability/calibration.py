@@ -13,7 +13,6 @@ import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import refuse_clash, with_level
-from polaroc.base.joins import attach
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT, private
 from polaroc.base.rounding import p_in_words, with_limits
 from polaroc.base.statistics import equal_units
@@ -200,7 +199,9 @@ def calibration(
     estimates = _table(predictions.cases.collect(), predictions.keys, score_prior, level)
     counts = totals(predictions).select(*predictions.keys, "positives", "negatives", "note")
     one_class = one_class_note(pl.col("positives"), pl.col("negatives"))
-    joined = attach(counts, estimates.lazy(), predictions.keys, required=False).select(
+    joined = counts.join(
+        estimates.lazy(), on=predictions.keys or pl.lit(0), how="left", nulls_equal=True
+    ).select(
         *predictions.keys,
         *RESULT,
         "positives",

@@ -16,7 +16,6 @@ from polaroc.base.columns import (
     with_key_types,
     within,
 )
-from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order
@@ -181,8 +180,10 @@ def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) ->
     blocks = blocks.cache()
     # A join by thresholds does not match keys that are null, nor does it take none.
     index = blocks.select(keys or pl.lit(0)).unique().with_row_index(KEY_INDEX).cache()
-    in_order = attach(rows, index, keys, required=False).sort(OF_ROW, nulls_last=True)
-    known = attach(blocks, index, keys).drop(keys).sort(LEAST)
+    in_order = rows.join(index, on=keys or pl.lit(0), how="left", nulls_equal=True).sort(
+        OF_ROW, nulls_last=True
+    )
+    known = blocks.join(index, on=keys or pl.lit(0), nulls_equal=True).drop(keys).sort(LEAST)
     return in_order.join_asof(
         known, left_on=OF_ROW, right_on=LEAST, by=KEY_INDEX, check_sortedness=False
     )
@@ -217,7 +218,7 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
         *keys, SCORE, (pl.col("pos") + pl.col("neg")).alias(tuned)
     )
     if keys:
-        cells = join_on(cells, rows.select(keys).unique(), keys, "semi")
+        cells = cells.join(rows.select(keys).unique(), on=keys, how="semi", nulls_equal=True)
     both = scores.join(cells, on=[*keys, SCORE], how="full", nulls_equal=True)
     as_often = pl.col(own) == pl.col(tuned)
     if curve.collect_schema()["pos"].is_float():

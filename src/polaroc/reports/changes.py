@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from polaroc.base.joins import join_on
 from polaroc.base.rounding import percent
 from polaroc.base.text import named, one_name
 from polaroc.reports.findings import Findings
@@ -72,7 +71,7 @@ def _crossings(
             ends.append(at)
             continue
         other = priors.filter((pl.col("prior") == at) & pl.col("best"))[:1, 1:2]
-        rival = join_on(priors, other, other.columns).sort("prior")
+        rival = priors.join(other, on=other.columns, nulls_equal=True).sort("prior")
         inside, outside = (
             own.filter(prior=prior)["mean"].item() - rival.filter(prior=prior)["mean"].item()
             for prior in (at, grid[before])

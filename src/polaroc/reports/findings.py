@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, RESERVED, require
-from polaroc.base.joins import join_on
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
 from polaroc.comparison.by_cost import choose_by_cost
@@ -195,7 +194,9 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         )  # fmt: skip
         each = [*question.keys, "measure", "prior"]
         of_limits = limits.select(*each, "lower", "upper")
-        measures = join_on(measures, of_limits, each, "left", order="left")
+        measures = measures.join(
+            of_limits, on=each, how="left", nulls_equal=True, maintain_order="left"
+        )
         if cases.case is not None and measures[question.model].n_unique() > 1:
             both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
             tested = fitted(cases, "iauprec", "observed", question.over, both)

@@ -3,7 +3,6 @@
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.base.text import named, one_name
@@ -84,7 +83,7 @@ def _table(
     model, estimate = keys.columns[0], pl.col("estimate")
     estimates = {name: estimate.filter(measure=name).first() for name in names}
     by_prior = long.group_by(model, "prior").agg(**estimates).sort("prior")
-    wide = join_on(keys, by_prior, [model], order="left_right")
+    wide = keys.join(by_prior, on=[model], nulls_equal=True, maintain_order="left_right")
     columns: dict[str, Column] = {
         "model": column(wide[model]),
         "positives": column(wide["prior"], percent),

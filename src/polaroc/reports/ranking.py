@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.joins import join_on
 from polaroc.priors.in_use import widest
 from polaroc.reports.inputs import Question
 from polaroc.uncertainty.evidence import of_folds
@@ -33,7 +32,7 @@ def ranking(
         mean = pl.col("mean").alias(COST if by_cost else AREA)
         of_cost = {"lower": "cost_lower", "upper": "cost_upper"} if by_cost else {}
         chosen = choice.models.select(model, mean, *of_choice, **of_cost)
-        table = join_on(chosen, means, [model], "left", order="left")
+        table = chosen.join(means, on=[model], how="left", nulls_equal=True, maintain_order="left")
     missing = [name for name in COLUMNS if name not in table.columns]
     table = table.with_columns(pl.lit(None).alias(name) for name in missing)
     if by_cost:
@@ -42,7 +41,9 @@ def ranking(
         return table.with_columns(area).select(model, *COLUMNS)
     limits = _limits(measures, question)
     if limits is not None:
-        table = join_on(table.drop("lower", "upper"), limits, [model], "left", order="left")
+        table = table.drop("lower", "upper").join(
+            limits, on=[model], how="left", nulls_equal=True, maintain_order="left"
+        )
     # Limits of IAUPREC do not apply to an expectation over other priors.
     same = (pl.col("iauprec") - pl.col(AREA)).abs() <= OFF
     table = table.with_columns(pl.when(same).then(pl.col("lower", "upper")))

@@ -27,7 +27,6 @@ from polaroc.base.columns import (
     with_key_types,
     with_level,
 )
-from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
@@ -295,7 +294,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     # Join by values, since rows of a lazy table have no stable number.
     join_keys = [*table.keys, "rule", "prior", "share", *placed, private("at"), *tuned]
     called = (
-        attach(table.valid_rows, tuned_points, shared)
+        table.valid_rows.join(tuned_points, on=shared or pl.lit(0), nulls_equal=True)
         .group_by(join_keys)
         .agg(_called(limit, share, weighted=table.weighted))
     )
@@ -310,7 +309,8 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     ]
     skewed = (1 - pl.col("prior")) / pl.col("prior")
     return (
-        join_on(attach(counts, tuned_points, shared, required=False), called, join_keys, "left")
+        counts.join(tuned_points, on=shared or pl.lit(0), how="left", nulls_equal=True)
+        .join(called, on=join_keys, how="left", nulls_equal=True)
         .with_columns(t.alias("tpr"), f.alias("fpr"))
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),

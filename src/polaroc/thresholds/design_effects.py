@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CLUSTER, COUNT, ROWS, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.predictions.cases import Cases
@@ -38,7 +37,7 @@ def with_effects(
     effects = design_effects(cases)
     on = [name for name in effects.collect_schema() if name in keys]
     with_them = (
-        join_on(rows, effects, on, "left", order="left")
+        rows.join(effects, on=on, how="left", nulls_equal=True, maintain_order="left")
         if on
         else rows.join(effects, how="cross", maintain_order="left")
     )

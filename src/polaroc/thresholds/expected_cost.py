@@ -26,7 +26,6 @@ from polaroc.base.columns import (
     require,
     with_level,
 )
-from polaroc.base.joins import attach
 from polaroc.base.statistics import quadrature
 from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
@@ -105,7 +104,7 @@ def expected_costs(
     )
     is_lacking = p.is_not_null() & following.is_null()
     result = (
-        attach(points, costs, keys, required=False)
+        points.join(costs, on=keys or pl.lit(0), how="left", nulls_equal=True)
         .with_columns(
             pl.when(following.is_not_null())
             .then(fn * p * (1 - t) + fp * (1 - p) * f)

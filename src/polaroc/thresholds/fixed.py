@@ -9,7 +9,6 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.columns import with_key_types
-from polaroc.base.joins import attach
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.typing import Table
@@ -88,7 +87,7 @@ def points_of_numbers(points: Numbers, totals: pl.LazyFrame, keys: Sequence[str]
         known = partial(_of_known_models, [*points], shared[0])
         of_keys = of_keys.map_batches(known, predicate_pushdown=False, projection_pushdown=False,
                                       slice_pushdown=False)  # fmt: skip
-    of_keys = attach(of_keys, table, shared)
+    of_keys = of_keys.join(table, on=shared or pl.lit(0), nulls_equal=True)
     return as_points(
         of_keys, keys, rule=pl.lit("threshold"), prior=positives / (positives + negatives)
     )

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import PRIOR_LIMITS
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.text import joined_notes
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, at_priors
@@ -153,7 +152,7 @@ def _with_limits_of_both(
     columns = limit_columns(names)
     empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(columns, pl.Float64)})
     ends = pl.concat([empty, *known])
-    found = join_on(frame, ends, given, "left", order="left")
+    found = frame.join(ends, on=given, how="left", nulls_equal=True, maintain_order="left")
     # Without a point nothing is called, as by one above all scores, and nothing is known.
     return found.with_columns(pl.when(pl.col("tpr").is_not_null()).then(pl.col(columns)))
 

@@ -19,10 +19,9 @@ from polaroc.base.columns import (
     curve_keys,
     with_level,
 )
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.curves.curve import cases_or_curve, curves_of, like
-from polaroc.curves.segments import CELLS
+from polaroc.curves.segments import segment_of_counts
 from polaroc.curves.surface import with_rates
 from polaroc.errors import InvalidArgument, check_choice, example, quoted
 from polaroc.predictions.cases import Cases, frame_of_cases
@@ -340,7 +339,7 @@ def _selected(
     surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule, kept: Sequence[str]
 ) -> pl.LazyFrame:
     """The point that the rule selects of each curve at each prior."""
-    (t0, f0), _, (dt, df) = CELLS.segment
+    t0, f0, _, _, dt, df, *_ = segment_of_counts()
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
     # An estimated prior may be missing, 0 or 1.
     is_defined = HAS_BOTH & pl.col("skew").is_not_null()
@@ -366,9 +365,9 @@ def _selected(
     on = [*groups, worth]
     points = placed.filter(may).select(*groups, worth, order, SCORE, "share", "tpr", "fpr")
     first_of_best = (
-        join_on(points, best.select(on), on, "semi")
+        points.join(best.select(on), on=on, how="semi", nulls_equal=True)
         .sort(order)
         .unique(groups, keep="first", maintain_order=True)
     )
-    chosen = join_on(best, first_of_best, on, "left")
+    chosen = best.join(first_of_best, on=on, how="left", nulls_equal=True)
     return chosen.drop(worth, order)

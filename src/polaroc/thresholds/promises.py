@@ -43,9 +43,8 @@ from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS, within
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import least_factor
-from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.dependence import several_folds
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
@@ -188,10 +187,10 @@ def promising_cases(given: object, confidence: float | None) -> Cases[Any] | Non
         return cases
     if cases.weight is not None:
         raise weights_promise_nothing("cases have weights")
-    if folds := several_folds(cases):
+    if cases.fold and cases.rows.lazy().select(pl.col("fold").n_unique()).collect().item() > 1:
         raise InvalidArgument(
-            f"{quoted(folds)} tells folds apart, whose models are fitted anew: their thresholds "
-            "promise nothing of the model in use.",
+            "there are several folds, whose models are fitted anew: their thresholds promise "
+            "nothing of the model in use.",
             hint="leave confidence out, or give predictions of one fitted model on cases of its "
             "own; or fold=None where one model scored them all.",
         )

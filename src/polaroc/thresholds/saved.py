@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS
-from polaroc.base.joins import join_on
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.csv_text import has_csv_form, in_csv
@@ -101,7 +100,11 @@ class SavedThresholds:
             )
         own = self.table(curves.schema).select(self.keys).unique()
         found = curves.select(self.keys).unique()
-        others = join_on(found, own, self.keys, "anti") if self.keys else curves.head(0)
+        others = (
+            found.join(own, on=self.keys, how="anti", nulls_equal=True)
+            if self.keys
+            else curves.head(0)
+        )
         if others.height:
             raise InvalidTable(
                 f"there is no threshold for {_described(others)}; there is one for "

@@ -6,7 +6,6 @@ from math import inf, isfinite
 
 import polars as pl
 
-from polaroc.base.joins import as_key
 from polaroc.typing import Array
 
 
@@ -53,7 +52,7 @@ def threshold_texts(
         if threshold is None:
             texts.append(None)
             continue
-        own = [known[as_key(key)] for known in scores if as_key(key) in known]
+        own = [known[tuple(key)] for known in scores if tuple(key) in known]
         lower = [one[one < threshold] for one in own]
         below = max((float(one.max()) for one in lower if one.size), default=-inf)
         texts.append(threshold_text(threshold, below if own else None))
@@ -63,4 +62,4 @@ def threshold_texts(
 def _by_key(curve: pl.DataFrame, keys: Sequence[str]) -> "dict[tuple[object, ...], Array]":
     rows = curve.select(*keys, "threshold").drop_nulls("threshold")
     parts = rows.partition_by(keys, as_dict=True) if keys else {(): rows}
-    return {as_key(key): part["threshold"].to_numpy() for key, part in parts.items()}
+    return {key: part["threshold"].to_numpy() for key, part in parts.items()}

@@ -6,7 +6,6 @@ from dataclasses import replace
 import polars as pl
 
 from polaroc.base.columns import with_key_types
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.cases import Cases
@@ -63,7 +62,9 @@ def _values(role: str, cases: Cases[pl.DataFrame], other: Cases[pl.DataFrame]) -
     if role in cases.names:
         return cases.rows[role]
     (name,) = other.names.get(role, [""])
-    if cases.without(role) or name not in cases.source.lazy().collect_schema():
+    if (
+        role in cases.columns and cases.columns[role] is None
+    ) or name not in cases.source.lazy().collect_schema():
         return None
     values: pl.Series = cases.source.lazy().select(name).collect().to_series()
     return values
@@ -112,7 +113,7 @@ def _refuse_contained(
         (judging, tuning, "all cases of the predictions are among tuning"),
     ):
         of_whole = whole.select(*on, pl.col(counts).name.suffix("_whole"))
-        matched = join_on(part, of_whole, on, "left")
+        matched = part.join(of_whole, on=on, how="left", nulls_equal=True)
         among = pl.all_horizontal(pl.col(name) <= pl.col(f"{name}_whole") for name in counts)
         if matched.height and matched.select(among.fill_null(False).all()).item():
             raise InvalidTable(f"{SAME if sizes[0] == sizes[1] else words}: {JUDGED}", hint=OTHERS)

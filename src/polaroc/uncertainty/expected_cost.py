@@ -18,7 +18,6 @@ from polaroc.base.columns import (
     parts_by_key,
     with_level,
 )
-from polaroc.base.joins import as_key
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import cases_or_curve, curves_of, in_order, like
 from polaroc.predictions.cases import Cases, frame_of_cases
@@ -187,7 +186,7 @@ def _with_limits(
     informed = expected if share is None else share.distribution
     rows = []
     for row in found.iter_rows(named=True):
-        one = scored.get(as_key(row[key] for key in keys))
+        one = scored.get(tuple(row[key] for key in keys))
         at = tuple(row[name] for name in ("prior", *PRIOR_LIMITS) if name in row)
         known = beliefs.get(at if is_estimate(priors) else ())
         if one is None or known is None or row["prior"] is None:

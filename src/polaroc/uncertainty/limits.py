@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level, within
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LIMITS_NOTE, PLACE
 from polaroc.base.statistics import ROUNDING, student
 from polaroc.base.text import joined_notes
@@ -190,7 +189,9 @@ def beside(
     columns = [pl.col(name).cast(kind) for name, kind in schema.items()]
     made = source.map_batches(lambda frame: limits_of(frame).select(columns), schema=schema)
     place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
-    joined = join_on(measured.with_columns(place), made, [*keys, PLACE], "left", order="left")
+    joined = measured.with_columns(place).join(
+        made, on=[*keys, PLACE], how="left", nulls_equal=True, maintain_order="left"
+    )
     return merged(joined, keys, level)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import parts_by_key
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units
 from polaroc.base.text import MAX_NAMED, listed_rows
@@ -267,7 +266,9 @@ def common_cases_of(
     lacking = _lacking(table, unscored, model, ids)
     by_model = [*lacking.group_by(model).agg(pl.len()).sort(model).iter_rows()]
     out = pl.concat([lacking.select(ids), table.filter(unlabelled).select(ids)]).unique()
-    kept = join_on(table, out, ids, "anti", order="left").drop("error")
+    kept = table.join(out, on=ids, how="anti", nulls_equal=True, maintain_order="left").drop(
+        "error"
+    )
     number, left = table.select(ids).n_unique(), out.height
     if not left:
         return replace(cases, rows=kept, nulls="raise", errors=()), None
@@ -297,7 +298,9 @@ def _lacking(
     if not share_cases(known, ids, model):
         return table.filter(unscored).select(key)
     cells = known.select(ids).unique().join(known.select(model).unique(), how="cross")
-    return join_on(cells.select(key), table.filter(~unscored).select(key), key, "anti")
+    return cells.select(key).join(
+        table.filter(~unscored).select(key), on=key, how="anti", nulls_equal=True
+    )
 
 
 def share_cases(rows: pl.DataFrame, ids: Sequence[str], model: str) -> bool:
@@ -327,7 +330,11 @@ def refuse_lacking(rows: pl.DataFrame, blocks: Sequence[str], model: str, case: 
     key, models = [*blocks, case], pl.col(model).n_unique().alias("models")
     counts = rows.group_by(key).agg(models.alias("found"))
     wanted = rows.group_by(blocks).agg(models) if blocks else rows.select(models)
-    counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")
+    counts = (
+        counts.join(wanted, on=blocks, nulls_equal=True)
+        if blocks
+        else counts.join(wanted, how="cross")
+    )
     hint = "compare the models on the cases that all of them scored, nulls='drop'."
     if not share_cases(rows, key, model):
         hint = (

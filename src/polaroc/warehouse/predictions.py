@@ -20,7 +20,7 @@ from polaroc.base.private_columns import (
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice, quoted
 from polaroc.predictions.canonical import is_wide, named_columns
-from polaroc.predictions.cases import require
+from polaroc.predictions.cases import require_roles
 from polaroc.predictions.columns import NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,
@@ -115,7 +115,7 @@ def names_and_keys(
     # Types matter to tables in memory only.
     schema = dict.fromkeys(table.columns, pl.Null())
     names = named_columns(columns, schema)
-    require(names, schema, needs)
+    require_roles(names, schema, needs)
     keys = {name: table[name] for name in names.get("by", [])}
     if "model" in names:
         keys["model"] = table[names["model"][0]]

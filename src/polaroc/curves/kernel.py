@@ -117,13 +117,15 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     starts = np.searchsorted(spans[1], row_starts, "right")
     kept = _kept(counts, starts, merged=merged)
     counts, spans, starts = _of_kept(counts, spans, starts, kept)
-    known = keys_of(present).with_columns(
-        pl.Series(name, own) for name, own in zip(("positives", "negatives"), of_keys, strict=True)
+    positives, negatives = of_keys
+    known = keys_of(present).hstack(
+        [pl.Series("positives", positives), pl.Series("negatives", negatives)]
     )
     of_all = _totals(predictions, known)
     more = of_all.height - known.height
     return Ranked(
-        of_all, counts, _longer(starts, more), spans, codes, _longer(row_starts, more), weights, found[CLUSTER] if CLUSTER in found.columns else None,
+        of_all, counts, _longer(starts, more), spans, codes, _longer(row_starts, more), weights,
+        found[CLUSTER] if CLUSTER in found.columns else None,
     )  # fmt: skip
 
 
@@ -154,7 +156,7 @@ def _numbered(
         for own in reversed(values):
             columns.append(own.gather(pl.Series(places % len(own))))
             places = places // len(own)
-        return pl.DataFrame([*reversed(columns)]) if columns else pl.DataFrame(height=len(places))
+        return pl.DataFrame([*reversed(columns)]) if columns else pl.DataFrame()
 
     return rows.select(number_of.cast(pl.UInt32).alias(KEY_INDEX)).to_series(), size, keys_of
 

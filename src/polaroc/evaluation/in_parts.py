@@ -22,6 +22,7 @@ from polaroc.curves.kernel import ranked
 from polaroc.curves.totals import totals
 from polaroc.evaluation.sums import (
     hull_segments,
+    may_merge,
     score_sums,
     sums_of_rows,
     sums_of_segments,
@@ -190,7 +191,7 @@ def _of_large_key(
     above = [0, 0]
     added, corners = [], []
     for part in parts:
-        own = ranked(part)
+        own = ranked(part, merged=may_merge(measures))
         counts = own.frame().with_columns(pl.col("tp") + above[0], pl.col("fp") + above[1], *ends)
         row = [score_sums(part, of_key, measures)]
         if sums or least:

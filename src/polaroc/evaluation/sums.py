@@ -24,7 +24,17 @@ def sums_of_rows(predictions: Predictions, measures: Sequence[Measure]) -> pl.Da
     if not any(one.sums or one.least or one.hull_sums for one in measures):
         of_keys = totals(predictions).collect(engine=predictions.engine)
         return of_keys.hstack(score_sums(predictions, of_keys, measures))
-    return sums_of_ranked(ranked(predictions), predictions, measures)
+    found = ranked(predictions, merged=may_merge(measures))
+    return sums_of_ranked(found, predictions, measures)
+
+
+def may_merge(measures: Sequence[Measure]) -> bool:
+    """Whether segments that go straight up, one after another, may be taken as one.
+
+    Interpolated from point to point in precision-recall space, areas are then others.
+    """
+    interpolations = {one.arguments.interpolation for one in measures if one.arguments}
+    return not interpolations & {"linear", "step"}
 
 
 def sums_of_ranked(
@@ -97,7 +107,7 @@ def score_sums(
     """The sums over the scores of curves of each of the keys, which rows make as well."""
     sums = merged(one.score_sums for one in measures)
     if not sums:
-        return pl.DataFrame(height=of_keys.height)
+        return pl.DataFrame()
     keys = predictions.keys
     count = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     rows = predictions.valid_rows.select(

@@ -235,7 +235,7 @@ REFUSALS = [
      "count and weight are both given"),
     # expr
     ("pr.expr.auprec('truth', 'score', 1.5)", "1.5"),
-    ("pr.expr.auprec('truth', 'score', interpolation='hull')", "'step'"),
+    ("pr.expr.auprec('truth', 'score', interpolation='cubic')", "'step'"),
     ("pr.expr.auprec('truth', 'score', start='two')", "two"),
     ("pr.expr.iauprec('truth', 'score', (0.5, 0.1))", "lo < hi"),
     ("pr.expr.rate('gini', 'truth', 'score', 0.5)", "gini"),

@@ -118,9 +118,8 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     kept = _kept(counts, starts, merged=merged)
     counts, spans, starts = _of_kept(counts, spans, starts, kept)
     positives, negatives = of_keys
-    known = keys_of(present).hstack(
-        [pl.Series("positives", positives), pl.Series("negatives", negatives)]
-    )
+    counted = [pl.Series("positives", positives), pl.Series("negatives", negatives)]
+    known = pl.DataFrame([*keys_of(present), *counted])
     of_all = _totals(predictions, known)
     more = of_all.height - known.height
     return Ranked(
@@ -156,7 +155,7 @@ def _numbered(
         for own in reversed(values):
             columns.append(own.gather(pl.Series(places % len(own))))
             places = places // len(own)
-        return pl.DataFrame([*reversed(columns)]) if columns else pl.DataFrame()
+        return pl.DataFrame([*reversed(columns)])
 
     return rows.select(number_of.cast(pl.UInt32).alias(KEY_INDEX)).to_series(), size, keys_of
 

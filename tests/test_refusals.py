@@ -220,7 +220,6 @@ REFUSALS = [
     ("pr.evaluate(cases, measure='auprec', priors=[])", "prior"),
     ("pr.evaluate(cases, measure='sens', over=pr.beta(2, 18))", "over"),
     ("pr.evaluate(table, **roles, measure='brier', score_prior=1)", "prior is 1"),
-    ("pr.evaluate(cases, measure='auprec_corrected', interpolation='step')", "'exact'"),
     ("pr.evaluate(cases, progress='bar')", "progress is 'bar'"),
     ("pr.evaluate(cases, priors=estimates)", "names the key 'day'", InvalidTable),
     ("pr.evaluate(one, intervals=0.9, **of_one)", "intervals is 0.9, allowed are True and False"),

@@ -189,35 +189,6 @@ def test_coverage_of_the_equal_error_where_few_positives_are_missed():
     assert covered >= 0.93 - 2.33 * (0.93 * 0.07 / found.height) ** 0.5
 
 
-# Precision at the two points one standard error of the false positive rate to either side.
-@pytest.mark.parametrize("prior", [0.3, 0.05])
-def test_the_correction_of_scores_without_ties(prior):
-    skew = 1 / prior - 1
-    ordered = TWENTY.sort("score", descending=True)["truth"].to_numpy()
-    rates = np.cumsum(1 - ordered)[ordered == 1] / 10
-    t = np.linspace(0, 1, 200_001)
-    recall, f = (t[:-1] + t[1:]) / 2, np.repeat(rates, 20_000)
-    error = np.sqrt(f * (1 - f) / 9)
-    low, middle, high = (recall / (recall + skew * at) for at in (f - error, f, f + error))
-    found = sure(TWENTY, priors=prior, measure=["auprec", "auprec_corrected"])["estimate"]
-    assert found[0] == pytest.approx(middle.mean(), rel=1e-6)
-    assert found[1] == pytest.approx(np.mean(2 * middle - (low + high) / 2), rel=1e-3)
-
-
-def test_the_correction_takes_away_bias():
-    table = binormal.samples(600, 100, 400, 0.9, rounded=False, seed=5)
-    asked = ["auprec", "auprec_corrected"]
-    found = sure(table, **REPLICATED, priors=0.01, measure=asked)
-    errors = found.with_columns(pl.col("estimate") - binormal.auprec(0.01, 0.9))
-    bias, root_mean_square = (
-        dict(errors.group_by("measure").agg(of).rows())
-        for of in (pl.col("estimate").mean(), (pl.col("estimate") ** 2).mean().sqrt())
-    )
-    assert bias["auprec"] > 0.05
-    assert 0 < bias["auprec_corrected"] < 0.65 * bias["auprec"]
-    assert root_mean_square["auprec_corrected"] < root_mean_square["auprec"]
-
-
 def test_a_ray_through_a_point_of_the_curve_crosses_it_once():
     # With half a case more such points are rounded, and a ray beside them has the same limits.
     orders = [np.random.default_rng(seed).permutation(10) for seed in range(20)]

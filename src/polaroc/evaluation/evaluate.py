@@ -76,12 +76,10 @@ def evaluate(
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
         the mean error over the range) and "equal_error" (where FNr = FPr); by
         default all that the arguments allow, but "equal_error" only if `over` is a range. By
-        name only: "auprec_corrected" and "iauprec_corrected", less the bias that few negatives
-        bring, as far as the spread of the false positive rates tells it; and, of scores that are
-        probabilities, "brier", "log_loss", "calibration_loss", "refinement_loss" and
-        "brier_skill" at each prior, and the mean of each of the first four over the
-        range or belief as "brier_range" and so on: scores are re-weighted from `score_prior`
-        to the prior that they are taken at.
+        name only, of scores that are probabilities: "brier", "log_loss", "calibration_loss",
+        "refinement_loss" and "brier_skill" at each prior, and the mean of each of the first four
+        over the range or belief as "brier_range" and so on: scores are re-weighted from
+        `score_prior` to the prior that they are taken at.
     score_prior
         The prior at which scores are right as probabilities: a prior in (0, 1), or
         ``"observed"``, each key's own.
@@ -145,8 +143,8 @@ def evaluate(
     it is and with one more case of either class, of no loss or of a great one (the greatest there
     can be; for the log loss, which has no bound, two nats more than the greatest loss of the
     class). Where `score_prior` is ``"observed"``, the error of that prior is in them.
-    "calibration_loss" has no interval: it is biased by the hull, and irregular at 0.
-    "refinement_loss" has limits as the costs of `expected_cost` have.
+    "calibration_loss" and "refinement_loss" have no interval: their hull is fitted to the same
+    cases, so that the first is too high and the second too low.
 
     At an estimated prior, limits are the widest of those at the estimate and at both ends of
     its interval, of the same level: also where the reference of the estimate is this very

@@ -148,7 +148,7 @@ def test_a_page_replaces_nothing_but_an_earlier_one(file, tmp_path, command, mak
 
 
 IMPOSSIBLE = {
-    "a folder that is a file": ("file/{}", "is a file"),
+    "a folder that is a file": ("file/{}", "File exists"),
     "below a file": ("file/deep/{}", "Not a directory"),
     "nobody may write there": ("/proc/{}", "/proc/"),
     "a folder of too long a name": ("d" * 300 + "/{}", "name too long"),

@@ -22,7 +22,7 @@ from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.json_text import json_text
 from polaroc.errors import PolarocError, PolarocWarning, numbers, without_long_words
 from polaroc.files.atomic import DISK, inputs_kept, refusal
-from polaroc.files.text_files import ONLY_UTF_8
+from polaroc.files.read import ONLY_UTF_8
 from polaroc.predictions.row_checks import WRITE_NUMBERS
 
 RENAME_FILE = "rename the file, folder or column."

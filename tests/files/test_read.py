@@ -305,7 +305,9 @@ def test_files_with_a_header_alone_are_read_among_others(tmp_path, suffix, mark,
     assert read(tmp_path, keys=["fold"]) == of_rows(table, table, keys=["fold"])
 
 
-@pytest.mark.parametrize("header", ["s,,", "Int64 score,Null truth", '"a;b",c', "x", "s_duplicated_0,s_duplicated_1"])
+@pytest.mark.parametrize(
+    "header", ["s,,", "Int64 score,Null truth", '"a;b",c', "x", "s_duplicated_0,s_duplicated_1"]
+)
 def test_headers_that_only_look_alike_are_read(tmp_path, header):
     rows = [f"{truth},{score}" + ",1" * (header.count(",") + 1) for truth, score in TABLE.rows()]
     (tmp_path / "table.csv").write_text("\n".join([f"truth,score,{header}", *rows]))

@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
@@ -19,31 +18,19 @@ DISK = "check path, rights and free space."
 
 # Whether an earlier file may be replaced, or a function of it that decides.
 Replaceable: TypeAlias = bool | Callable[[Path], bool]
-# The files that the running command reads, by device and inode; None outside of a command.
-INPUTS: ContextVar[set[tuple[int, int]] | None] = ContextVar("INPUTS", default=None)
-
-
-@contextmanager
-def inputs_kept() -> Iterator[None]:
-    """Replace none of the files that `keep_input` is called with in the block."""
-    reset = INPUTS.set(set())
-    try:
-        yield
-    finally:
-        INPUTS.reset(reset)
+# The files that the running command reads, by device and inode; each command begins with none.
+INPUTS: set[tuple[int, int]] = set()
 
 
 def keep_input(file: Path | int) -> None:
     """Protect a file that is read, or its descriptor, from being replaced by an output."""
-    inputs = INPUTS.get()
-    if inputs is not None:
-        status = os.stat(file)
-        inputs.add((status.st_dev, status.st_ino))
+    status = os.stat(file)
+    INPUTS.add((status.st_dev, status.st_ino))
 
 
 def _refuse_inputs(files: Iterable[Path]) -> None:
     for file in files:
-        if file.is_file() and (file.stat().st_dev, file.stat().st_ino) in (INPUTS.get() or ()):
+        if file.is_file() and (file.stat().st_dev, file.stat().st_ino) in INPUTS:
             raise OutputRefused(
                 f"{str(file)!r} is an input, and would be replaced.", hint="choose another path."
             )
@@ -122,15 +109,6 @@ def atomic_folder(folder: Path, force: bool = False) -> Iterator[Path]:
     A new folder appears as a whole. In an existing one each file is replaced as a whole, and
     earlier output that is not written again is removed; other files stay, and are refused without
     `force`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> where = Path(tempfile.mkdtemp()) / "out"
-    >>> with atomic_folder(where) as staging:
-    ...     _ = (staging / "measures.csv").write_text("auc")
-    >>> sorted(file.name for file in where.iterdir())
-    ['.polaroc', 'measures.csv']
     """
     with refused_by_system(folder):
         check_replaceable(folder, force)

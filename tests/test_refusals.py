@@ -428,7 +428,7 @@ REFUSALS = [
     ("pr.choose(two, 'expected_cost', over=(0.1, 0.2))", "give tuning="),
     ("pr.choose(two, over=(0.1, 0.2), tuning=two, cost_fn=2)", "same cases", InvalidTable),
     ("pr.choose(two, over=(0.1, 0.2), tuning=tuning.with_columns(model=1), cost_fn=2)",
-     "the key 'model' is String in the predictions and Int32 in tuning", InvalidTable),
+     "the key 'model' is String in one table and Int32 in the other", InvalidTable),
     ("pr.choose(two, over=(0.1, 0.2), tuning=two, cost_fn=0)", "cost_fn is 0"),
     ("pr.choose(two, over=(0.1, 0.2), tuning=tuning.filter(model='A'), cost_fn=2)",
      "tuning has no cases of 'B'", InvalidPredictions),

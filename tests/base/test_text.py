@@ -4,7 +4,6 @@ import csv
 import json
 import subprocess
 import sys
-from datetime import timedelta
 
 import polars as pl
 import pytest
@@ -97,20 +96,6 @@ def test_formulas_are_text_in_csv_files_and_all_else_is_unchanged(tmp_path, head
     assert rows[0][0] == {"=1+1": "'=1+1", "model": "model"}[heading]
     assert {row[0] for row in rows[1:]} == {f"'{n}" if n in FORMULAS else n for n in names}
     assert set(pl.read_parquet(out / "measures.parquet")[heading].cast(pl.String)) == set(names)
-
-
-@pytest.mark.parametrize(
-    ("key", "written"),
-    [(timedelta(hours=1), "PT1H"), ([1, 2], "[1, 2]"), (b"a\xff", "a\\xff")],
-)
-def test_what_csv_has_no_form_for_is_text(tmp_path, key, written):
-    rows = table("key", ["x"]).with_columns(key=pl.lit(pl.Series([key])).first())
-    rows.write_parquet(tmp_path / "p.parquet")
-    out = tmp_path / "out"
-    arguments = ["--by", "key", "--out", out]
-    assert polaroc("evaluate", tmp_path / "p.parquet", *BASE, *arguments).exit_code == 0
-    with (out / "measures.csv").open(newline="", encoding="utf-8") as file:
-        assert {row["key"] for row in csv.DictReader(file)} == {written}
 
 
 def test_names_of_files_are_names(tmp_path):

@@ -105,21 +105,6 @@ def test_columns_of_text_files_are_joined_by_name(tmp_path, suffix):
     assert f"0.{suffix}' only one has 'case'" in said
 
 
-@pytest.mark.parametrize(
-    ("write", "suffix", "said"),
-    [
-        (pl.DataFrame.write_parquet, "csv", "is Parquet, and its name says CSV"),
-        (pl.DataFrame.write_parquet, "jsonl", "is Parquet, and its name says NDJSON"),
-        (pl.DataFrame.write_ipc, "parquet", "is Arrow, and its name says PARQUET"),
-    ],
-)
-def test_a_file_that_is_named_after_another_format_is_told_its_own(tmp_path, write, suffix, said):
-    write(TABLE, tmp_path / f"table.{suffix}")
-    told = refused("check", tmp_path / f"table.{suffix}", *PREDICTIONS)
-    assert said in told
-    assert "Hint: rename it to 'table." in told
-
-
 def test_a_table_belongs_to_an_address(places):
     assert "--table is 'x'" in refused("evaluate", *places["file"], "--table", "x", *PREDICTIONS)
     assert "none is named" in refused("evaluate", places["table"][0], *PREDICTIONS)

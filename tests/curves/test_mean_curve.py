@@ -109,3 +109,14 @@ def test_frames_and_order(fold):
         assert_frame_equal(lazy.collect(engine="in-memory"), eager)
         assert_frame_equal(step(curve.sample(fraction=1, shuffle=True, seed=3)), eager)
     assert eager.height == (14 if fold == ["model", "fold"] else 28)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_with_weights_each_curve_counts_at_each_rate(seed):
+    # Sums of such weights are rounded: no rate of the grid falls between two segments, or on both.
+    weights = np.random.default_rng(seed).random(400)
+    curve = curves(table(seed).with_columns(weight=pl.Series(weights)), "weight")
+    assert set(pr.mean_curve(curve, n=37)["curves"]) == {5}
+    found = curve.pipe(pr.surface, 0.1).pipe(pr.mean_curve, n=37)
+    assert set(found["curves"]) == {5}
+    assert found.filter(tpr=1)["precision"].is_between(0.1, 1).all()

@@ -113,12 +113,12 @@ def test_each_function_refuses_a_part_and_of_a_plan_has_no_number(function):
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        ("a key dropped", "several rows begin a curve.* in 2 key.s.: .*key column dropped"),
-        ("concatenated", "several rows begin a curve.*concatenated"),
-        ("filtered", "no row begins a curve.*rows left out"),
-        ("a column added", "no row begins a curve.*'model', 'fold', 'lift' are taken for keys"),
-        ("a row twice", "do not add up to positives and negatives.*repeated"),
-        ("half a table", "no row begins a curve.* in 2 key.s.: .*fold=2"),
+        ("a key dropped", r"in 2 key.s.: model='A'; model='B'\. The first has 2 rows without a th"),
+        ("concatenated", "It has 2 rows without a threshold, needed is one"),
+        ("filtered", "It has 0 rows without a threshold, needed is one"),
+        ("a column added", "the keys are 'model', 'fold', 'lift'"),
+        ("a row twice", r"1 rows without a threshold.* positives, \d+ of \d+ negatives"),
+        ("half a table", "in 2 key.s.: model='A', fold=2; model='B', fold=2"),
     ],
 )
 def test_the_message_says_what_is_wrong_and_where(broken, message):

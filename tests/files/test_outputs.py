@@ -129,6 +129,29 @@ def test_rights_are_those_of_the_user(file, tmp_path):
     assert (tmp_path / "out").stat().st_mode & 0o077 == 0
 
 
+def test_a_replaced_file_keeps_its_rights_and_the_link_to_it(file, tmp_path):
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.write_text("earlier")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    written(file, link, "--force")
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert set(pl.read_csv(real)["model"]) == set(TABLE["model"])
+    assert names(tmp_path) == ["link.csv", "real.csv"]
+
+
+def test_a_chart_that_is_not_drawn_again_is_removed(file, tmp_path):
+    written(file, tmp_path / "out")
+    (tmp_path / "out" / "notes.md").write_text("mine")
+    many = TABLE.with_columns(model=pl.format("{}-{}", "model", pl.col("case") % 20))
+    many.write_parquet(file.with_name("many.parquet"))
+    written(file.with_name("many.parquet"), tmp_path / "out", "--force")
+    charts = {name.split(".")[0] for name in names(tmp_path / "out")} - {"measures", "notes"}
+    assert charts < {"auprec_by_prior", "pr", "roc"}
+    assert (tmp_path / "out" / "notes.md").read_text() == "mine"
+
+
 PLACES = {
     "folder": Path.mkdir,
     "pipe": os.mkfifo,
@@ -148,7 +171,7 @@ def test_a_page_replaces_nothing_but_an_earlier_one(file, tmp_path, command, mak
 
 
 IMPOSSIBLE = {
-    "a folder that is a file": ("file/{}", "is a file"),
+    "a folder that is a file": ("file/{}", "File exists"),
     "below a file": ("file/deep/{}", "Not a directory"),
     "nobody may write there": ("/proc/{}", "/proc/"),
     "a folder of too long a name": ("d" * 300 + "/{}", "name too long"),

@@ -166,12 +166,12 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
             "the table has a column 'prior' or 'skew': it is a surface, and a curve is needed.",
             hint="pass the result of curve(...) or hull(...), and the priors as an argument.",
         )
-    kinds = {name: frame.collect_schema()[name] for name in CURVE}
-    wrong = [name for name, kind in kinds.items() if not (kind.is_numeric() or kind == pl.Null)]
+    schema = frame.collect_schema()
+    wrong = [name for name in CURVE if not (schema[name].is_numeric() or schema[name] == pl.Null)]
     if wrong:
         raise InvalidTable(
-            f"the column {wrong[0]!r} is {kinds[wrong[0]]}, allowed are numbers.",
-            hint=f"cast it first: pl.col({wrong[0]!r}).cast(pl.Float64).",
+            f"the column {quoted(wrong)} has other values, allowed are numbers.",
+            hint="cast it first: pl.col(...).cast(pl.Float64).",
         )
     refuse_clash(keys, OF_THRESHOLDS)
     return keys
@@ -182,38 +182,23 @@ def effective_column(table: pl.DataFrame | pl.LazyFrame) -> list[str]:
     return [name for name in [EFFECTIVE] if name in table.collect_schema()]
 
 
-def text_keys_of_different_types(
-    kinds: Mapping[str, pl.DataType],
-    others: Mapping[str, pl.DataType],
-    keys: Sequence[str],
-    tables: tuple[str, str],
-) -> list[str]:
-    """Text keys whose types differ between two tables, which Polars does not join.
-
-    Other keys that do not join raise; `tables` names the two in the message.
-    """
-    differ = [key for key in keys if kinds[key] != others[key]]
-    for key in differ:
-        pair = (kinds[key], others[key])
-        if not (all(map(_is_text, pair)) or all(kind.is_numeric() for kind in pair)):
-            raise InvalidTable(
-                f"the key {key!r} is {pair[0]} in {tables[0]} and {pair[1]} in {tables[1]}.",
-                hint="cast one of them first, for example pl.col(...).cast(pl.String).",
-            )
-    return [key for key in differ if _is_text(kinds[key])]
-
-
 def with_key_types(
-    table: pl.LazyFrame,
-    kinds: Mapping[str, pl.DataType],
-    keys: Sequence[str],
-    tables: tuple[str, str],
+    table: pl.LazyFrame, kinds: Mapping[str, pl.DataType], keys: Sequence[str]
 ) -> pl.LazyFrame:
     """The table with its text keys cast to the types of another table, to be joined to it.
 
     Rows with values that those types do not have, such as other categories, are left out.
     """
-    for key in text_keys_of_different_types(kinds, table.collect_schema(), keys, tables):
+    schema = table.collect_schema()
+    for key in keys:
+        pair = (kinds[key], schema[key])
+        if pair[0] == pair[1] or all(kind.is_numeric() for kind in pair):
+            continue
+        if not all(kind in (pl.String, pl.Categorical, pl.Enum) for kind in pair):
+            raise InvalidTable(
+                f"the key {key!r} is {pair[0]} in one table and {pair[1]} in the other.",
+                hint="cast one of them first, for example pl.col(...).cast(pl.String).",
+            )
         as_other = pl.col(key).cast(kinds[key], strict=False)
         # Values that do not fit become null, and would match null keys.
         table = table.filter(as_other.is_null() == pl.col(key).is_null()).with_columns(as_other)
@@ -230,10 +215,6 @@ def check_shared_keys(
             f"no role of the cases names the key {quoted(unknown)} of {table}.",
             hint=hint or "name it with model=, fold= or by=.",
         )
-
-
-def _is_text(kind: pl.DataType) -> bool:
-    return kind in (pl.String, pl.Categorical, pl.Enum)
 
 
 def with_level(table: _F, level: float | None) -> _F:

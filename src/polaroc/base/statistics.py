@@ -13,8 +13,6 @@ from polaroc.typing import Array
 NORMAL = NormalDist()
 # Relative difference of equal floats: sums vary in the last digits from run to run.
 ROUNDING = 1e-12
-# Degrees of freedom above which the expansion of Student's quantile is accurate to 1e-6.
-MANY = 40
 
 
 def normal(level: float) -> float:
@@ -93,19 +91,11 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
     """
     from scipy.special import stdtrit
 
-    few = {n: float(stdtrit(n, (1 + float(level)) / 2)) for n in range(1, MANY)}
-    # As floats, since cubes of millions overflow integers.
-    n, z = freedom.cast(pl.Float64), normal(level)
-    # Fisher and Cornish's expansion in 1/n.
-    expansion = (
-        z
-        + (z**3 + z) / (4 * n)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
-    )
-    whole = n.clip(upper_bound=MANY).cast(pl.Int64)
-    exact = whole.replace_strict(few, default=None, return_dtype=pl.Float64)
-    return pl.when(n < MANY).then(exact).otherwise(expansion)
+    def quantiles(freedom: pl.Series) -> pl.Series:
+        found = stdtrit(freedom.cast(pl.Float64).to_numpy(), (1 + level) / 2)
+        return pl.Series(freedom.name, found).fill_nan(None)
+
+    return freedom.map_batches(quantiles, pl.Float64, is_elementwise=True)
 
 
 def least_factor(enough: Callable[[float], bool], most: float, nearly: float) -> float | None:

@@ -10,14 +10,13 @@ from polaroc.base.text import escape_control
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.table import Table
+    from rich.text import Text
 
 WIDTH = 80
-# The number of notes in a summary, and where the others are.
-MOST_NOTES, MORE_NOTES = 3, "in .warnings"
-
 # Breaks are between words, and after _, - or / before a letter: -1e-05 stays whole.
 BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
+# The number of notes in a summary, and where the others are.
+MOST_NOTES, MORE_NOTES = 3, "in .warnings"
 
 
 class Summarised:
@@ -84,9 +83,9 @@ def table_of(
 
 @dataclass(frozen=True)
 class FoldedTable:
-    """A table whose cells are wrapped between words, and inside those wider than the terminal.
+    """A table for a terminal or a notebook.
 
-    Columns for which there is no room follow below, with the keys again.
+    Columns for which a terminal has no room follow below, with the keys again.
     """
 
     title: str
@@ -97,52 +96,43 @@ class FoldedTable:
     def __rich_console__(
         self, console: "Console", options: "ConsoleOptions"
     ) -> "Iterator[RenderableType]":
-        from rich.text import Text
-
-        columns = list(zip(self.headings, *self.rows, strict=True))
-        # The longest piece of each column, with two spaces between columns.
-        least = [
-            2 + max(_width(part) for text in column for part in BREAKS.split(text))
-            for column in columns
-        ]
-        if self.title:
-            # As text above the table, since a title would wrap at the width of the table.
-            yield Text(self.title)
-        keys, others = [*range(self.keys)], [*range(self.keys, len(columns))]
-        while True:
-            count = len(others)
-            while count > 1 and sum(least[i] for i in keys + others[:count]) > options.max_width:
-                count -= 1
-            shown = keys + others[:count]
-            yield self._drawn([columns[i] for i in shown], [least[i] for i in shown], options)
-            others = others[count:]
-            if not others:
-                return
-
-    def _drawn(
-        self, columns: Sequence[tuple[str, ...]], least: list[int], options: "ConsoleOptions"
-    ) -> "Table":
         from rich.box import SIMPLE_HEAD
+        from rich.cells import cell_len
         from rich.table import Table
         from rich.text import Text
 
-        widths = [2 + max(map(_width, column)) for column in columns]
-        while sum(widths) > options.max_width and max(widths) > 3:
-            # If not even the longest words fit, they are broken.
-            spare = [i for i, width in enumerate(widths) if width > least[i]] or range(len(widths))
-            widths[max(spare, key=widths.__getitem__)] -= 1
-        drawn = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-        cells = []
-        for i, (column, width) in enumerate(zip(columns, widths, strict=True)):
-            heading, *folded = (Text(_folded(text, width - 2)) for text in column)
-            drawn.add_column(
-                heading, justify="left" if i < self.keys else "right", overflow="fold",
-                width=width - 2,
-            )  # fmt: skip
-            cells.append(folded)
-        for row in zip(*cells, strict=True):
-            drawn.add_row(*row)
-        return drawn
+        if self.title:
+            # As text above the table, since a title would wrap at the width of the table.
+            yield Text(self.title)
+        columns = list(zip(self.headings, *self.rows, strict=True))
+        # The longest piece of each column, with two spaces between columns.
+        least = [2 + max(map(cell_len, BREAKS.split("\n".join(column)))) for column in columns]
+        keys, others = [*range(self.keys)], [*range(self.keys, len(columns))]
+        while True:
+            count = max(len(others), 1)
+            while count > 1 and sum(least[i] for i in keys + others[:count]) > options.max_width:
+                count -= 1
+            shown = keys + others[:count]
+            widths = {i: 2 + max(map(cell_len, "\n".join(columns[i]).split("\n"))) for i in shown}
+            while sum(widths.values()) > options.max_width and max(widths.values()) > 3:
+                # If not even the longest pieces fit, they are broken.
+                spare = [i for i in shown if widths[i] > least[i]] or shown
+                widths[max(spare, key=widths.__getitem__)] -= 1
+            drawn = Table(
+                header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+            )
+            cells = [[_folded(text, widths[i] - 2) for text in columns[i]] for i in shown]
+            for i, (heading, *_) in zip(shown, cells, strict=True):
+                drawn.add_column(
+                    heading, justify="left" if i < self.keys else "right", overflow="fold",
+                    width=widths[i] - 2,
+                )  # fmt: skip
+            for row in list(zip(*cells, strict=True))[1:]:
+                drawn.add_row(*row)
+            yield drawn
+            others = others[count:]
+            if not others:
+                return
 
     @property
     def html(self) -> str:
@@ -156,27 +146,18 @@ class FoldedTable:
         )
 
 
-def _width(text: str) -> int:
+def _folded(text: str, width: int) -> "Text":
+    """A text with line breaks between pieces where it would be wider."""
     from rich.cells import cell_len
+    from rich.text import Text
 
-    return max(map(cell_len, text.split("\n")))
-
-
-def _folded(text: str, width: int) -> str:
-    """A text with line breaks between pieces where it would be wider.
-
-    Examples
-    --------
-    >>> _folded("random_forest-large 2", 14)
-    'random_forest-\\nlarge 2'
-    """
     lines = [""]
-    for part in BREAKS.split(text):
-        if _width(lines[-1] + part) > width and lines[-1]:
+    for piece in BREAKS.split(text):
+        if lines[-1] and cell_len(lines[-1] + piece) > width:
             lines[-1] = lines[-1].rstrip(" ")
             lines.append("")
-        lines[-1] += part if lines[-1] or part != " " else ""
-    return "\n".join(lines)
+        lines[-1] += piece if lines[-1] or piece != " " else ""
+    return Text("\n".join(lines))
 
 
 def _escaped(text: object) -> str:

@@ -17,7 +17,6 @@ from polaroc.cli.pages import demo, report
 from polaroc.cli.screen import RENAME_FILE, errors_as_messages, refuse
 from polaroc.cli.sql import sql
 from polaroc.cli.thresholds import threshold
-from polaroc.files.atomic import is_utf8
 
 HELP = "Which classifier, and which threshold, when the share of positives is uncertain."
 
@@ -28,7 +27,7 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words of the command line, which have to be UTF-8."""
         for word in args:
-            if not is_utf8(word):
+            if any("\ud800" <= letter <= "\udfff" for letter in word):
                 shown = os.fsencode(word).decode(errors="backslashreplace")
                 refuse(f"'{shown}' is not UTF-8, which is needed.", RENAME_FILE)
         return super().parse_args(ctx, args)

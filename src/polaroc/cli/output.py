@@ -11,10 +11,11 @@ import polars as pl
 from polaroc.charts.saving import CHART_FORMATS, chart_bytes
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, atomic_folder, check_new, check_replaceable
-from polaroc.files.csv_text import escape_spreadsheet
-from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
+from polaroc.files.read import COMPRESSED, FORMATS, MEASURES, SEPARATORS
 
 STDOUT = "-"
+# Beginnings of cells that spreadsheets read as formulas, except plain numbers.
+FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
 # Suffixes that no folder is likely to have.
 OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
 
@@ -51,7 +52,8 @@ class Output:
     @property
     def is_table(self) -> bool:
         """Whether the name ends as that of a table, and is not that of a folder."""
-        return self.path.suffix.lower() in FORMATS and not self.path.is_dir()
+        kinds = FORMATS.keys() - OTHER_KINDS
+        return self.path.suffix.lower() in kinds and not self.path.is_dir()
 
     def check(self) -> None:
         """Refuse to replace what polaroc did not write, or reads."""
@@ -63,7 +65,6 @@ class Output:
     @contextmanager
     def staging(self) -> Iterator[Path]:
         """A temporary folder, or file, that becomes the output when the block ends."""
-        self.check()
         write = atomic_file if self.is_table else atomic_folder
         with write(self.path, self.force) as where:
             yield where
@@ -86,8 +87,21 @@ def write_table(table: pl.DataFrame, where: Path) -> None:
         case "ndjson":
             table.write_ndjson(where)
         case kind:
-            separator = "\t" if kind == "tsv" else ","
-            escape_spreadsheet(table).write_csv(where, separator=separator)
+            _without_formulas(table).write_csv(where, separator=SEPARATORS[kind])
+
+
+def _without_formulas(table: pl.DataFrame) -> pl.DataFrame:
+    """A table with an apostrophe before names and texts that a spreadsheet would compute."""
+
+    def escaped(text: pl.Expr) -> pl.Expr:
+        risky = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
+        return pl.when(risky).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
+
+    kinds = (pl.String, pl.Categorical, pl.Enum)
+    texts = [name for name, kind in table.schema.items() if kind in kinds]
+    names = pl.DataFrame({"name": table.columns}).select(escaped(pl.col("name"))).to_series()
+    safe = table.with_columns(escaped(pl.col(name).cast(pl.String)).alias(name) for name in texts)
+    return safe.rename(dict(zip(table.columns, names, strict=True)))
 
 
 def check_chart_format(file: Path) -> None:

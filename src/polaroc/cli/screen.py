@@ -21,8 +21,8 @@ from polaroc.base.text import escape_control
 from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.json_text import json_text
 from polaroc.errors import PolarocError, PolarocWarning, numbers, without_long_words
-from polaroc.files.atomic import DISK, inputs_kept, refusal
-from polaroc.files.text_files import ONLY_UTF_8
+from polaroc.files.atomic import DISK, INPUTS, refusal
+from polaroc.files.read import ONLY_UTF_8
 from polaroc.predictions.row_checks import WRITE_NUMBERS
 
 RENAME_FILE = "rename the file, folder or column."
@@ -175,8 +175,9 @@ def exit_with(code: int) -> Iterator[None]:
 @contextmanager
 def errors_as_messages() -> Iterator[None]:
     """End a command with one message and exit code 2 if its input cannot be used."""
+    INPUTS.clear()
     try:
-        with inputs_kept(), _warnings_as_notes():
+        with _warnings_as_notes():
             yield
     except BrokenPipeError:
         # The reader of the results, such as `head`, has enough.

@@ -17,13 +17,14 @@ from polaroc.cli.options import roles
 from polaroc.cli.screen import print_notes
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.files.atomic import keep_input
-from polaroc.files.read import Stamps, scan
-from polaroc.files.text_files import MAGIC, TextFormat
+from polaroc.files.read import scan, unchanged
 from polaroc.predictions.canonical import IDENTIFYING, named_columns
 from polaroc.predictions.cases import MEASURED, Cases
 from polaroc.predictions.columns import BY_DEFAULT
 
 STDIN = "-"
+# First bytes of binary formats, and the suffix of their files.
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 # Unused columns that are named in a note.
 MAX_UNUSED = 8
 
@@ -33,16 +34,17 @@ class FileTable:
     """The rows of files."""
 
     paths: list[str]
-    text: TextFormat
+    sep: str | None
+    decimal: str
 
     @cached_property
     def table(self) -> pl.LazyFrame:
         """All rows, the types of text columns inferred from all of them."""
-        return scan(self.paths, text=self.text)
+        return scan(self.paths, (), self.sep, self.decimal)
 
     def as_written(self, keys: Sequence[str]) -> pl.LazyFrame:
         """All rows; text files may not read the keys as numbers: 1.1 and 1.10 are two folds."""
-        return scan(self.paths, keys, self.text) if keys else self.table
+        return scan(self.paths, keys, self.sep, self.decimal) if keys else self.table
 
     def cases(self, **words: Any) -> Cases[pl.LazyFrame]:
         """The rows as predictions, with the roles that are given on the command line."""
@@ -89,15 +91,8 @@ def column_notes(
 @contextmanager
 def opened(files: Sequence[str], sep: str | None, decimal: Any) -> Iterator[FileTable]:
     """The table of the files; raise if one of them is written to while the block reads it."""
-    with _pipes_as_files(files) as paths:
-        stamps = Stamps(paths)
-        try:
-            yield FileTable(paths, TextFormat(sep, decimal))
-        except (PolarocError, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            # What was found in a file that changes meanwhile explains nothing.
-            stamps.check()
-            raise
-        stamps.check()
+    with _pipes_as_files(files) as paths, unchanged(paths):
+        yield FileTable(paths, sep, decimal)
 
 
 @contextmanager
@@ -174,10 +169,7 @@ def _format(file: Path, pipe: str) -> str:
             hint="for example: cat predictions.csv | polaroc evaluate - ...",
         )
     if line.lstrip().startswith(b"["):
-        raise InvalidArgument(
-            "what came in is a JSON array, allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON.",
-            hint="put a row on a line in between: | jq -c '.[]' |",
-        )
+        return "json"
     if line.lstrip().startswith(b"{"):
         return "ndjson"
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"

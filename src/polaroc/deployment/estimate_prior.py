@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import refuse_clash, text_keys_of_different_types, with_level
+from polaroc.base.columns import refuse_clash, with_level
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
 from polaroc.curves.curve import curve_plan
@@ -211,13 +211,13 @@ def _joined_totals(
     counted = deployed.select(
         pl.exclude("positives", "negatives"), pl.col("positives").alias(DEPLOYED)
     )
-    for key in text_keys_of_different_types(
-        reference.schema, deployed.schema, keys, ("the reference", "the deployed scores")
-    ):
-        # The categories of the two columns may differ.
-        reference, counted = (
-            t.with_columns(pl.col(key).cast(pl.String)) for t in (reference, counted)
-        )
+    for key in keys:
+        kinds = (reference.schema[key], deployed.schema[key])
+        if kinds[0] != kinds[1] and not any(kind.is_numeric() for kind in kinds):
+            # The categories of the two columns may differ.
+            reference, counted = (
+                t.with_columns(pl.col(key).cast(pl.String)) for t in (reference, counted)
+            )
     return reference.with_columns(one).join(
         counted.with_columns(one),
         on=[*keys, private("all")],

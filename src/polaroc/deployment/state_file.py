@@ -11,8 +11,8 @@ import polars as pl
 
 from polaroc.errors import InvalidArgument, OutputRefused
 from polaroc.files.atomic import atomic_file
-from polaroc.files.locks import locked_file
-from polaroc.files.sealed import blank_seal, read_sealed, seal
+from polaroc.files.locks import locked
+from polaroc.files.sealed import blank_seal, read_sealed, sealed
 
 KIND = "polaroc state 1"
 OTHER_FILE = (
@@ -35,11 +35,12 @@ class StateFile:
 
     def replace(self, state: pl.DataFrame) -> None:
         """Write the next state, whole or not at all."""
-        with atomic_file(self.path, self._is_unchanged) as file:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
-                state.write_parquet(file, metadata={"polaroc": blank_seal(KIND)})
-            seal(file, KIND)
+        content = BytesIO()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
+            state.write_parquet(content, metadata={"polaroc": blank_seal(KIND)})
+        with atomic_file(self.path, self._is_unchanged) as staging:
+            staging.write_bytes(sealed(content.getvalue(), KIND))
 
     def _is_unchanged(self, path: Path) -> bool:
         # Without locks, another process may have been here.
@@ -58,8 +59,8 @@ def state_file(path: Path) -> Iterator[StateFile]:
         raise InvalidArgument(
             f"--state is {str(path)!r}, needed is a Parquet file.", hint="end it in .parquet."
         )
-    # One file has one lock, whatever links lead to it.
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with locked_file(path):
+    # The lock is that of the folder, since the file itself is replaced.
+    with locked(path.parent):
         yield StateFile(path, read_sealed(path, KIND, OTHER_FILE) if path.exists() else None)

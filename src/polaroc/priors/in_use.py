@@ -94,7 +94,7 @@ def _with_keys_of(
     table = as_lazy(estimates).collect()
     named = [name for name in table.columns if name not in ESTIMATE]
     shared = [name for name in named if name in schema]
-    typed = with_key_types(table.lazy(), schema, shared, ("the table", "the estimates"))
+    typed = with_key_types(table.lazy(), schema, shared)
     return typed.collect(), named
 
 

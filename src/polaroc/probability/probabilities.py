@@ -117,8 +117,7 @@ def probabilities(
     check_shared_keys(shared, cases.keys, "the curve")
     # The rows are read once, also where the source is not the same twice.
     rows = cases.rows.lazy().with_row_index(ROW).cache()
-    named = ("the predictions", "the curve")
-    tuned = with_key_types(tuned, rows.collect_schema(), shared, named)
+    tuned = with_key_types(tuned, rows.collect_schema(), shared)
     calibrated = _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
     no_flag = pl.LazyFrame({SAME: [False]})
     same = no_flag if same_table else _is_tuning_table(rows, tuned, shared)

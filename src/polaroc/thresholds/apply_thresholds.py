@@ -273,12 +273,12 @@ def _placed(
     # Points that were applied before, or are those of `expected_cost`, have further columns.
     shared = [key for key in given if key in table.keys or key not in OF_THRESHOLDS]
     check_shared_keys(shared, table.keys, "the points")
-    kinds, tables = table.rows.collect_schema(), ("the predictions", "the points")
-    typed = with_key_types(points, kinds, shared, tables)
+    kinds = table.rows.collect_schema()
+    typed = with_key_types(points, kinds, shared)
     placed = with_priors_in_use(typed, priors, table.keys, level)
     present = placed.collect_schema().names()
     shared = [key for key in table.keys if key in present]
-    return with_key_types(placed, kinds, shared, tables), shared
+    return with_key_types(placed, kinds, shared), shared
 
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:

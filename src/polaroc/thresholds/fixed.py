@@ -78,9 +78,7 @@ def points_of_numbers(points: Numbers, totals: pl.LazyFrame, keys: Sequence[str]
     """
     table = threshold_table(points, keys).lazy()
     shared = [name for name in table.collect_schema() if name in keys]
-    table = with_key_types(
-        table, totals.collect_schema(), shared, ("the predictions", "the points")
-    )
+    table = with_key_types(table, totals.collect_schema(), shared)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     of_keys = totals.select(*keys, positives, negatives)
     if isinstance(points, Mapping):

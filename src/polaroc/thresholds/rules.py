@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias, get_args
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import is_number, share_hint, shortened
+from polaroc.base.checks import is_number, shortened
 from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import segment_of_counts
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, example
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief
@@ -150,5 +150,5 @@ def check_target(rule: str, target: float | None) -> None:
         wanted = "a number" if bounds is None else "a share from 0 to 1"
         raise InvalidArgument(
             f"target is {target!r}, but the rule {rule!r} needs {wanted}.",
-            hint=share_hint("target", target if bounds else None, TARGETS.get(rule, 0.5)),
+            hint=example("target", TARGETS.get(rule, 0.5)),
         )

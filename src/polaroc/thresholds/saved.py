@@ -1,5 +1,6 @@
 """Thresholds in a small JSON file, with their promise."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -11,8 +12,8 @@ import polars as pl
 from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
-from polaroc.files.csv_text import has_csv_form, in_csv
-from polaroc.files.sealed import read_document, write_document
+from polaroc.files.atomic import atomic_file
+from polaroc.files.sealed import blank_seal, read_sealed, sealed
 
 KIND = "polaroc thresholds 2"
 NUMBERS = (
@@ -56,12 +57,17 @@ class SavedThresholds:
 
     def write(self, path: Path, force: bool = False) -> None:
         """Write the file whole, or not at all."""
-        write_document(asdict(self), path, KIND, force)
+        document = {**asdict(self), "seal": blank_seal(KIND)}
+        text = json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
+        with atomic_file(path, force) as staging:
+            staging.write_bytes(sealed(text.encode(), KIND))
 
     @classmethod
     def read(cls, path: Path) -> "SavedThresholds":
         """The thresholds of a file that `write` wrote, and that nobody changed."""
-        return cls(**read_document(path, KIND, AS_WRITTEN))
+        document = json.loads(read_sealed(path, KIND, AS_WRITTEN))
+        del document["seal"]
+        return cls(**document)
 
     def table(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
         """The rows as `apply_thresholds` takes them, keys in the types of the predictions."""
@@ -125,7 +131,7 @@ def _typed(key: str, written: pl.DataType, kind: pl.DataType) -> pl.Expr:
 def refuse_unwritten(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None:
     """Refuse keys of types that could not be read from the file again."""
     for key in keys:
-        if not has_csv_form(kinds[key]):
+        if kinds[key].is_nested() or kinds[key] in (pl.Binary, pl.Duration):
             raise InvalidTable(
                 f"the key {key!r} is {kinds[key]}, of which no file of thresholds is written.",
                 hint=AS_TEXT,
@@ -137,7 +143,7 @@ def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:
     ordered = in_order(curves.lazy(), keys).select(*keys, "threshold", "pos", "neg").collect()
     # Whole weights and counts are the same cases.
     counts = pl.col("pos", "neg").cast(pl.Float64)
-    return sha256(in_csv(ordered.with_columns(counts)).write_csv().encode()).hexdigest()
+    return sha256(ordered.with_columns(counts).write_csv().encode()).hexdigest()
 
 
 def _described(rows: pl.DataFrame) -> str:

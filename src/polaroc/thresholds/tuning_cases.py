@@ -29,8 +29,7 @@ def with_model_type(tuning: Cases[pl.DataFrame], cases: Cases[pl.DataFrame]) -> 
     """The tuning cases, with the names of models in the type that they have in the other cases."""
     if tuning.model is None or cases.model is None:
         return tuning
-    tables = ("the predictions", "tuning")
-    rows = with_key_types(tuning.rows.lazy(), cases.rows.schema, [tuning.model], tables)
+    rows = with_key_types(tuning.rows.lazy(), cases.rows.schema, [tuning.model])
     return replace(tuning, rows=rows.collect())
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level, within
 from polaroc.base.private_columns import LIMITS_NOTE, PLACE
-from polaroc.base.statistics import ROUNDING, student
+from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.measures.scoring import ON_THE_HULL, case_loss
 from polaroc.measures.spec import Measure
@@ -55,9 +55,10 @@ class Sureness:
     @property
     def quantile(self) -> "Array":
         """Student's, at one degree of freedom less than units of the rarer class."""
+        from scipy.special import stdtrit
+
         freedom = np.minimum(self.units.positives, self.units.negatives) - 1
-        known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
-        quantiles: Array = known.to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
+        quantiles: Array = stdtrit(freedom, (1 + self.level) / 2)
         return quantiles
 
     def error(self, variances: "Array") -> "Array":

@@ -12,7 +12,7 @@ from polaroc.base.columns import (
     WITH_INTERVAL,
     effective_column,
 )
-from polaroc.base.private_columns import COUNT
+from polaroc.base.private_columns import COUNT, PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.measures.spec import Measure
@@ -74,12 +74,15 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
     effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives").alias(EFFECTIVE)
     kept = [key for key in keys if key != "prior"]  # that of a surface
     shown = [*kept, *MEASURE_COLUMNS, *([OVER] if any(one.over for one in measures) else [])]
-    rows = (wide.sort(keys, nulls_last=True) if keys else wide).with_columns(effective).cache()
-    table = pl.concat(rows.select(*kept, *_row(one)) for one in measures).select(shown)
-    # From all keys of one measure after another to all measures of one key after another.
-    place, count = pl.int_range(pl.len()), len(measures)
-    by_key = (place % count) * (pl.len() // count) + place // count
-    return table.select(pl.all().gather(by_key)) if count > 1 else table
+    note = joined_notes("note", one_class_note(pl.col("positives"), pl.col("negatives")))
+    rows = wide.with_columns(effective, note)
+    table = pl.concat(
+        rows.select(*kept, *_row(one), pl.lit(place, pl.UInt32).alias(PLACE))
+        for place, one in enumerate(measures)
+    )
+    # `prior` tells the rows of a surface apart.
+    order = [*keys, PLACE] if len(measures) > 1 else keys
+    return (table.sort(order, nulls_last=True) if order else table).select(shown)
 
 
 def without_repeats(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
@@ -103,7 +106,7 @@ def _row(measure: Measure) -> list[pl.Expr]:
         prior = pl.when(both).then(positives / (positives + negatives))
     else:
         prior = pl.lit(measure.prior, pl.Float64)
-    notes = [pl.col("note"), one_class_note(positives, negatives)]
+    notes = []
     if measure.bias_skew is not None:
         ratio = measure.bias_skew / pl.col(EFFECTIVE)
         # Formatting numbers is slow: null where there is no warning.
@@ -119,7 +122,7 @@ def _row(measure: Measure) -> list[pl.Expr]:
         pl.lit(measure.name).alias("measure"),
         prior.alias("prior"),
         pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
-        joined_notes(*notes),
+        joined_notes("note", *notes) if notes else pl.col("note"),
         pl.lit(measure.over, pl.String).alias(OVER),
     ]
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -21,10 +23,8 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 
-# Types of keys whose values are integers in the order of the keys, and those of words.
-INTEGERS = (
-    pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date,
-)  # fmt: skip
+# Types of keys that are numbered by their columns.
+INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 WORDS = (pl.String, pl.Categorical, pl.Enum)
 # A key is numbered by its columns if there are at most so many words in one, and at most so many
 # possible keys, or as many as rows.
@@ -113,10 +113,10 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     if weights is None:
         counts, of_keys = _counts(spans, first, row_starts)
     else:
-        counts, of_keys = _weighted_counts(spans, first, row_starts, weights)
+        truth = (codes & np.uint64(1)).astype(bool)
+        counts, of_keys = _weighted_counts(spans, row_starts, truth, weights)
     starts = np.searchsorted(spans[1], row_starts, "right")
-    kept = _kept(counts, starts, merged=merged)
-    counts, spans, starts = _of_kept(counts, spans, starts, kept)
+    counts, spans, starts = _merged(counts, spans, starts, merged=merged)
     positives, negatives = of_keys
     counted = [pl.Series("positives", positives), pl.Series("negatives", negatives)]
     known = pl.DataFrame([*keys_of(present), *counted])
@@ -135,11 +135,10 @@ def _numbered(
 
     Numbers are those of a table of all combinations of values, if they are not too many.
     """
-    values = [_values(rows[name]) for name in keys]
-    size = 1
-    for own in values:
-        size = MANY_KEYS + rows.height + 1 if own is None else size * len(own)
-    if size > max(rows.height, MANY_KEYS):
+    columns = [_numbered_values(rows[name]) for name in keys]
+    size = prod(MANY_KEYS + rows.height if one is None else len(one[0]) for one in columns)
+    known = [one for one in columns if one is not None]
+    if len(known) < len(columns) or size > max(rows.height, MANY_KEYS):
         distinct = rows.select(keys).unique().sort(keys, nulls_last=True)
         numbered = distinct.with_row_index(KEY_INDEX)
         number = rows.select(keys).join(
@@ -147,48 +146,39 @@ def _numbered(
         )[KEY_INDEX]
         return number, distinct.height, lambda places: distinct[places]
     number_of = pl.repeat(0, pl.len(), dtype=pl.Int64)
-    for name, own in zip(keys, values, strict=True):
-        number_of = number_of * len(own) + _place(name, own)
+    for values, place in known:
+        number_of = number_of * len(values) + place
 
     def keys_of(places: Array) -> pl.DataFrame:
-        columns = []
-        for own in reversed(values):
-            columns.append(own.gather(pl.Series(places % len(own))))
-            places = places // len(own)
-        return pl.DataFrame([*reversed(columns)])
+        found = []
+        for values, _ in reversed(known):
+            found.append(values.gather(pl.Series(places % len(values))))
+            places = places // len(values)
+        return pl.DataFrame([*reversed(found)])
 
     return rows.select(number_of.cast(pl.UInt32).alias(KEY_INDEX)).to_series(), size, keys_of
 
 
-def _values(column: pl.Series) -> pl.Series | None:
-    """The possible values of a key column in their order, a null last; None if they are many."""
-    kind = column.dtype
-    if kind in WORDS:
+def _numbered_values(column: pl.Series) -> tuple[pl.Series, pl.Expr] | None:
+    """The possible values of a key column in order, a null last, and the place of a row's value.
+
+    None if they are too many, or of a type that is neither integers nor words.
+    """
+    if column.dtype in WORDS:
         values = column.unique().sort(nulls_last=True)
-        return values if len(values) <= MANY_WORDS else None
-    if kind not in INTEGERS:
-        return None
-    places = column.to_physical().cast(pl.Int64)
-    least, most = places.min(), places.max()
-    if least is None or most - least >= max(len(column), MANY_KEYS):
-        return column.unique().sort(nulls_last=True) if least is None else None
-    values = pl.int_range(least, most + 1, eager=True)
-    values = values.cast(pl.Int32).cast(kind) if kind == pl.Date else values.cast(kind)
-    if column.has_nulls():
-        values = values.extend_constant(None, 1)
-    return values.alias(column.name)
-
-
-def _place(name: str, values: pl.Series) -> pl.Expr:
-    """The place of a row's value among all of them."""
-    column, known = pl.col(name), values.drop_nulls()
-    if known.is_empty():
-        return pl.lit(0, pl.Int64)
-    if values.dtype in WORDS:
-        column = column.cast(pl.String).cast(pl.Enum(known.cast(pl.String)))
-        return column.to_physical().cast(pl.Int64).fill_null(len(known))
-    place = column.to_physical().cast(pl.Int64) - known.to_physical().cast(pl.Int64)[0]
-    return place.fill_null(len(known)) if values.has_nulls() else place
+        if len(values) > MANY_WORDS:
+            return None
+        words = pl.Enum(values.drop_nulls().cast(pl.String))
+        place = pl.col(column.name).cast(pl.String).cast(words).to_physical().cast(pl.Int64)
+    else:
+        least, most = (column.min(), column.max()) if column.dtype in INTEGERS else (None, None)
+        if least is None or most - least >= max(len(column), MANY_KEYS):
+            return None
+        values = pl.int_range(least, most + 1, eager=True).cast(column.dtype).alias(column.name)
+        place = pl.col(column.name).cast(pl.Int64) - least
+        if column.has_nulls():
+            values = values.extend_constant(None, 1)
+    return values, place.fill_null(len(values) - 1)
 
 
 def _coding(rows: pl.DataFrame, keys: int) -> Coding:
@@ -274,75 +264,39 @@ def _counts(
 
 
 def _weighted_counts(
-    spans: tuple[Array, Array], first: Array, row_starts: Array, weights: Array
+    spans: tuple[Array, Array], row_starts: Array, truth: Array, weights: Array
 ) -> tuple[dict[str, Array], tuple[Array, Array]]:
-    """The sums of weights, in each key from zero: a small one must not drown in another key's.
-
-    Rows are negatives above a segment, its negatives, its positives, and, after the last segment
-    of a key, negatives again.
-    """
+    """The same as sums of weights, in each key from zero: a small one must not drown in others."""
     tied, end = spans
-    keys = len(row_starts) - 1
-    key = np.searchsorted(row_starts, end - 1, "right") - 1
-    ends_before = np.append(row_starts[0], end)[:-1]
-    ends_before = np.maximum(ends_before, row_starts[key])
-    last_end = row_starts[:-1].copy()
-    last_end[key] = end  # of several segments of a key, the last stays
-    level, neg, pos, rest = (
-        _sums(weights, begins, ends)
-        for begins, ends in (
-            (ends_before, tied), (tied, first), (first, end), (last_end, row_starts[1:]),
-        )
-    )  # fmt: skip
-    running = (
-        pl.LazyFrame({KEY_INDEX: key, "tp": pos, "fp": level + neg})
-        .select(pl.col("tp", "fp").cum_sum().over(KEY_INDEX))
-        .collect()
-    )
-    tp, fp = running["tp"].to_numpy(), running["fp"].to_numpy()
-    positives, negatives = np.zeros(keys), rest.copy()
-    positives[key] = tp
-    above = np.zeros(keys)
-    above[key] = fp
-    return {"pos": pos, "neg": neg, "tp": tp, "fp": fp}, (positives, above + negatives)
+    key = np.searchsorted(row_starts, tied, "right") - 1
+    counts, of_keys = {}, []
+    for step, total, own in (("pos", "tp", truth), ("neg", "fp", ~truth)):
+        running = np.where(own, weights, 0.0)
+        for start, stop in pairwise(row_starts.tolist()):
+            np.cumsum(running[start:stop], out=running[start:stop])
+        before = np.where(tied > row_starts[key], running[tied - 1], 0.0)
+        counts[step], counts[total] = running[end - 1] - before, running[end - 1]
+        of_keys.append(running[row_starts[1:] - 1])
+    return counts, (of_keys[0], of_keys[1])
 
 
-def _sums(values: Array, begins: Array, ends: Array) -> Array:
-    """The sums of values from each begin to its end; these follow one another."""
-    sums = np.zeros(len(begins))
-    some = np.flatnonzero(ends > begins)
-    if len(some):
-        edges = np.stack([begins[some], ends[some]], axis=1).ravel()
-        if edges[-1] == len(values):
-            edges = edges[:-1]
-        sums[some] = np.add.reduceat(values, edges)[::2]
-    return sums
-
-
-def _kept(counts: dict[str, Array], starts: Array, *, merged: bool) -> Array:
-    """Which segments stay: all that add something, and of those straight up the last of a run."""
-    tp, fp, neg = counts["tp"], counts["fp"], counts["neg"]
-    kept = np.ones(len(tp), bool)
-    if merged and len(tp):
-        kept[:-1] = (neg[:-1] > 0) | (neg[1:] > 0) | (fp[1:] != fp[:-1])
-        kept[starts[1:][np.diff(starts) > 0] - 1] = True
-    return kept
-
-
-def _of_kept(
-    counts: dict[str, Array], spans: tuple[Array, Array], starts: Array, kept: Array
+def _merged(
+    counts: dict[str, Array], spans: tuple[Array, Array], starts: Array, *, merged: bool
 ) -> tuple[dict[str, Array], tuple[Array, Array], Array]:
-    """The segments that stay, each with the rows and positives of those merged into it."""
+    """The segments, where those that go straight up, one after another, may be one."""
+    # A small weight may be lost in the sum.
+    kept = counts["pos"] > 0
+    if merged and len(kept):
+        fp, neg = counts["fp"], counts["neg"]
+        kept[:-1] &= (neg[:-1] > 0) | (neg[1:] > 0) | (fp[1:] != fp[:-1])
+        kept[starts[1:][np.diff(starts) > 0] - 1] = True
     if kept.all():
         return counts, spans, starts
     begins = np.append(True, kept[:-1])
     tied, end = spans
-    places = np.flatnonzero(begins)
-    merged = {
-        name: np.add.reduceat(own, places) if name == "pos" else own[kept]
-        for name, own in counts.items()
-    }
-    return merged, (tied[begins], end[kept]), np.append(0, np.cumsum(kept))[starts]
+    added = np.add.reduceat(counts["pos"], np.flatnonzero(begins))
+    known = {name: added if name == "pos" else own[kept] for name, own in counts.items()}
+    return known, (tied[begins], end[kept]), np.append(0, np.cumsum(kept))[starts]
 
 
 def _totals(predictions: Predictions, known: pl.DataFrame) -> pl.DataFrame:

@@ -92,7 +92,8 @@ def auprec(
         The result of `curve` or `hull`; or of `surface`, for the area at each of its priors.
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own, the default of a curve; one,
-        several, or a prior grid. Where the own prior of a key is, up to rounding, another one of them, it counts once.
+        several, or a prior grid. Where the own prior of a key is, up to rounding, another one of
+        them, it counts once.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
         a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight

@@ -7,8 +7,11 @@ above each part are known: the areas of such a key are exact, too.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from polaroc.base.private_columns import PLACE, RANGE, ROW_ERROR, SIZE
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.kernel import ranked
 from polaroc.curves.totals import totals
+from polaroc.errors import OutputRefused
 from polaroc.evaluation.sums import (
     hull_segments,
     may_merge,
@@ -27,6 +31,7 @@ from polaroc.evaluation.sums import (
     sums_of_rows,
     sums_of_segments,
 )
+from polaroc.files.locks import locked_folder, sweep
 from polaroc.files.memory import Memory, resolve_memory
 from polaroc.files.progress import Progress
 from polaroc.measures.spec import Measure
@@ -37,6 +42,7 @@ from polaroc.predictions.table import Predictions, read
 
 # Bytes that the process uses before the first row, and the most per row while it is ranked.
 BASE, PER_ROW, PER_WEIGHT = 250_000_000, 80, 60
+ON_DISK = 24  # the most bytes of a row in a file
 PREFIX = "polaroc-rows-"
 # Bits of a score that tell ranges of scores apart: of the mantissa the first 16.
 RANGE_BITS = 36
@@ -50,9 +56,11 @@ def sums_within(
 ) -> pl.DataFrame:
     """Per key its totals with a `note`, and the sums and minima of the measures.
 
-    Rows of a lazy table are counted first; they are read once more where they fit in memory.
+    The rows of files are counted first, and so are those of any table for which a size is given.
     """
     lazy = replace(cases, rows=cases.rows.lazy())
+    if memory == "auto" and "SCAN" not in lazy.rows.explain(optimized=False):
+        return sums_of_rows(read(cases.collect()), measures)
     predictions = read(lazy, once=True)
     size = lazy.rows.select(pl.len()).collect(engine="streaming").item()
     per_row = PER_ROW + PER_WEIGHT * predictions.weighted
@@ -61,13 +69,11 @@ def sums_within(
         return sums_of_rows(read(cases.collect()), measures)
     _refuse_errors(lazy)
     of_keys = totals(predictions, {SIZE: pl.len()}).collect(engine="streaming")
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
-        parts = _parts(predictions, of_keys, most)
-        _write(predictions, parts, Path(folder))
-        found = []
-        done = 0
+    parts, found, done = _parts(predictions, of_keys, most), [], 0
+    with _scratch_folder(size * ON_DISK) as folder:
+        _write(predictions, parts, folder)
         for keys, numbers in parts.by_keys():
-            rows = [replace(predictions, rows=_rows(Path(folder), number)) for number in numbers]
+            rows = [replace(predictions, rows=_rows(folder, number)) for number in numbers]
             if len(rows) == 1:
                 found.append(sums_of_rows(rows[0], measures))
             else:
@@ -77,6 +83,30 @@ def sums_within(
             if report is not None:
                 report(done, size)
     return pl.concat(found, how="diagonal")
+
+
+@contextmanager
+def _scratch_folder(needed: int) -> Iterator[Path]:
+    """A folder in that of the system for temporary files, removed when the block ends.
+
+    What a run left there because it was killed is removed first.
+    """
+    around = Path(tempfile.gettempdir())
+    sweep(around, PREFIX)
+    free = shutil.disk_usage(around).free
+    problem = f"the rows need about {needed / 1e9:.1f} GB of scratch space in {str(around)!r}, "
+    hint = (
+        "name a folder on a larger disk in the environment variable TMPDIR, or allow more memory."
+    )
+    if free < needed:
+        raise OutputRefused(f"{problem}where {free / 1e9:.1f} GB are free.", hint=hint)
+    try:
+        with locked_folder(around, PREFIX) as folder:
+            yield folder
+    except (OSError, pl.exceptions.ComputeError) as error:
+        if "No space left" not in str(error):
+            raise
+        raise OutputRefused(f"{problem}which is full.", hint=hint) from error
 
 
 def _refuse_errors(cases: Cases[pl.LazyFrame]) -> None:
@@ -168,8 +198,10 @@ def _write(predictions: Predictions, parts: _Parts, folder: Path) -> None:
         rows = rows.with_columns(pl.coalesce(PLACE, number).alias(PLACE)).drop(number)
         # Rows of a key in several parts that cannot be ranked are in none of them.
         rows = rows.filter(pl.col(PLACE).is_not_null())
-    target = pl.PartitionBy(folder, key=PLACE, include_key=False)
-    rows.drop(RANGE).sink_parquet(target, compression="lz4", engine="streaming")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
+        target = pl.PartitionBy(folder, key=PLACE, include_key=False)
+        rows.drop(RANGE).sink_parquet(target, compression="lz4", engine="streaming")
 
 
 def _rows(folder: Path, number: int) -> pl.LazyFrame:

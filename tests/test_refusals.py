@@ -482,7 +482,7 @@ REFUSALS = [
     ("pr.probabilities(used, curve, score='score', priors=0.1)",
      "no role of the cases names the key", InvalidTable),
     ("pr.probabilities(used.with_columns(note=1), one_curve, score='score', priors=0.1)",
-     "'note', which the result adds"),
+     "'note' is also a column of the result"),
     ("pr.probabilities(used.with_columns(score=None), one_curve, score='score', priors=0.1)",
      "rows cannot be scored", InvalidPredictions),
     ("pl.select(pr.expr.at_prior(pl.lit(0.1), prior=0.5, to=1))", "to is 1"),

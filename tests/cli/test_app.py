@@ -46,7 +46,7 @@ REFUSED = [
     (["evaluate", "p.parquet", "--truth", "truth", "--score", "model"], "allowed are numbers"),
     ([*READ, "--by", "nope"], "no column 'nope'"),
     ([*READ, "--prior", "5%"], "--prior is '5%'"),
-    ([*READ, "--prior", "20"], "20 % positives is 0.2"),
+    ([*READ, "--prior", "20"], "5 % positives is 0.05"),
     ([*READ, "--over", "0.2", "0.1"], "lo < hi"),
     ([*READ, "--positive", "maybe"], "--positive is maybe"),
     ([*READ, "--grid", "5"], "give --over 0.05 0.20"),

@@ -47,12 +47,10 @@ def binomial_band(count: "Array | float", size: "Array | float", error: "Array |
     """
     from scipy.special import betaincinv
 
-    count = np.asarray(count)
     missed = size - count
-    some, any_missed = count > 0, missed > 0
-    lower = betaincinv(np.where(some, count, 1), missed + 1, error / 2)
-    upper = 1 - betaincinv(np.where(any_missed, missed, 1), count + 1, error / 2)
-    return Band(np.where(some, lower, 0.0), np.where(any_missed, upper, 1.0))
+    # betaincinv is NaN where there are none.
+    lower = np.nan_to_num(betaincinv(count, missed + 1, error / 2))
+    return Band(lower, 1 - np.nan_to_num(betaincinv(missed, count + 1, error / 2)))
 
 
 def quadrature(n: int) -> list[tuple[float, float]]:

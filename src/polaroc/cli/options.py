@@ -9,7 +9,7 @@ import typer
 from polaroc.cli import screen
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
-from polaroc.priors.grids import OBSERVED, prior_hint
+from polaroc.priors.grids import A_SHARE, OBSERVED
 from polaroc.typing import Label, Nulls, Prior
 
 # Longer texts of the help.
@@ -163,7 +163,7 @@ def prior(word: str) -> Prior:
     except ValueError:
         raise InvalidArgument(
             f"--prior is {word!r}, allowed are 0 < prior < 1 and 'observed'.",
-            hint=prior_hint(word),
+            hint=A_SHARE,
         ) from None
 
 

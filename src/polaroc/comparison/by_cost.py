@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polaroc.base.columns import refuse_clash
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised, named, noted_by_kind
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import compared
-from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
 from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.curves.curve import curve
@@ -70,7 +70,7 @@ def choose_by_cost(
     """The same of predictions in memory, of which it is known whether they share cases."""
     given = compared(cases)
     own, model = given.cases, given.model
-    check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
+    refuse_clash([model], (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
     model_column(tuned)
     tuned = replace(tuned, fold=())
     curves = curve(tuned)

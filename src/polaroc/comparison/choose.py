@@ -16,7 +16,7 @@ from polaroc.base.checks import (
     refuse_unused,
     unless,
 )
-from polaroc.base.columns import as_lazy
+from polaroc.base.columns import as_lazy, refuse_clash
 from polaroc.comparison.answer import describe_priors, full_answer
 from polaroc.comparison.by_cost import choose_with_tuning
 from polaroc.comparison.choice import Choice, choice_among
@@ -32,7 +32,6 @@ from polaroc.comparison.compare import of_table
 from polaroc.comparison.compared import Compared, compared, compared_cases, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
-from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import (
     doubts,
     over_labels,
@@ -328,7 +327,7 @@ def choose_measured(
     `intervals` are limits of each model alone, which hold with few clusters.
     """
     model = given.model
-    check_result_name(model, COLUMNS)
+    refuse_clash([model], COLUMNS)
     refuse_one_class(frame)
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None

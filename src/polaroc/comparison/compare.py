@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_text
+from polaroc.base.columns import refuse_clash
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.compared import Compared, compared, compared_cases, single_prior
 from polaroc.comparison.design import FoldValues, Plan, Target, balanced, check_folds
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
-from polaroc.comparison.letters import check_result_name, letter_frame
+from polaroc.comparison.letters import LETTERS, letter_frame
 from polaroc.comparison.measure_rows import (
     Rows,
     below_chance,
@@ -271,7 +272,7 @@ def _result(
     **fields: Any,
 ) -> Comparison:
     """The tests as tables, with the other `fields` of a comparison."""
-    check_result_name(models.name)
+    refuse_clash([models.name], LETTERS)
     apart = pairs.apart(adjusted.p_value, plan.level)
     return Comparison(
         pl.DataFrame([of_all], schema=omnibus.OMNIBUS, orient="row"),

@@ -1,18 +1,16 @@
 """Compact letter display of significant differences."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain, combinations
 from string import ascii_letters
 
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import column_name
-from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
-COLUMNS = ("mean", "sd", "letters")
+LETTERS = ("mean", "sd", "letters")
 
 
 def letter_frame(
@@ -29,14 +27,6 @@ def letter_frame(
     letters = letter_display(len(order), [(rank[a], rank[b]) for a, b in apart])
     columns = [pl.Series("mean", means)[order], pl.Series("sd", sds)[order]]
     return pl.DataFrame([models[order], *columns, pl.Series("letters", letters)])
-
-
-def check_result_name(model: str, columns: Sequence[str] = COLUMNS) -> None:
-    """Raise if the column of models has the name of a column of the result."""
-    if column_name(model, "model") in columns:
-        raise InvalidArgument(
-            f"model is {model!r}, also a column of the result.", hint="rename the key first."
-        )
 
 
 def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:

@@ -55,9 +55,7 @@ _P = ParamSpec("_P")
 MAX_CLASSES = 50
 # Names of parts of the data, such as "train" and "test_set", which are not folds.
 PART = re.compile(
-    r"(train|test|val|valid|dev|holdout|hold[-_ ]out|tune|training|testing|tuning|validation)"
-    r"([-_ ]?(set|data))?",
-    re.IGNORECASE,
+    r"(?i)(train(ing)?|test(ing)?|val(id(ation)?)?|dev|hold[-_ ]?out|tun(e|ing))([-_ ]?(set|data))?"
 )
 # Columns by which a table of measures is recognised.
 MEASURED = ("measure", "estimate")
@@ -327,8 +325,19 @@ def as_cases(
     else:
         if isinstance(table, Cases):
             table, columns = table.source, {**table.columns, **columns}
-        cases = _declared(as_polars(table), columns, keep)
-        if validate and isinstance(cases.rows, pl.DataFrame):
+        nulls = columns.get("nulls", "raise")
+        check_choice("nulls", nulls, get_args(Nulls))
+        table = as_polars(table)
+        names = named_columns(columns, table.collect_schema(), keep)
+        rows, score_type, errors = canonical_rows(table, columns, names, keep)
+        present = rows.collect_schema()
+        fields: Any = {role: role for role in ROLES if role in present and role != "fold"}
+        cases = Cases(
+            rows, **fields, fold=("fold",) if "fold" in names else (),
+            by=tuple(names.get("by", ())), nulls=nulls, source=table, columns=deepcopy({**columns}),
+            names=names, score_type=score_type, errors=errors,
+        )  # fmt: skip
+        if validate and isinstance(rows, pl.DataFrame):
             cases = _validated(cases)
     for role in refuses:
         if cases.columns.get(role) not in (None, (), []):
@@ -407,22 +416,6 @@ def require_roles(
         f"{lacking[0]} has no column; the table has {quoted([*present]) or 'no columns'}.",
         hint=hint,
     )
-
-
-def _declared(
-    table: pl.DataFrame | pl.LazyFrame, columns: Mapping[str, Any], keep: Sequence[str]
-) -> Cases[Any]:
-    """Cases whose rows are not checked: `error` says which cannot be ranked, and why."""
-    check_choice("nulls", columns.get("nulls", "raise"), get_args(Nulls))
-    names = named_columns(columns, table.lazy().collect_schema(), keep)
-    rows, score_type, errors = canonical_rows(table, columns, names, keep)
-    present = rows.collect_schema()
-    fields: dict[str, Any] = {role: role for role in ROLES if role in present and role != "fold"}
-    return Cases(
-        rows, **fields, fold=("fold",) if "fold" in names else (), by=tuple(names.get("by", ())),
-        nulls=columns.get("nulls", "raise"), source=table, columns=deepcopy({**columns}),
-        names=names, score_type=score_type, errors=errors,
-    )  # fmt: skip
 
 
 def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:

@@ -21,6 +21,7 @@ from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Prior, Priors, Quantity
 
 OBSERVED = "observed"
+A_SHARE = "a prior is a share: 5 % positives is 0.05."
 # Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
 SAME = 1e-9
 
@@ -212,24 +213,8 @@ def check_prior(value: object, name: str = "prior") -> None:
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed is 0 < prior < 1.",
-            hint=prior_hint(value),
+            hint=A_SHARE,
         )
-
-
-def prior_hint(value: object) -> str:
-    """The hint at what is no prior.
-
-    Examples
-    --------
-    >>> prior_hint(20)
-    'a prior is a share: 20 % positives is 0.2.'
-    """
-    if isinstance(value, str) and value == OBSERVED:
-        return "give the share of positives as a number, for example 0.05."
-    if is_number(value) and value == 0:
-        return "positives that are never met need no model: for very few give 0.001, say."
-    percent = value if is_number(value) and 1 < value < 100 else 5
-    return f"a prior is a share: {percent:g} % positives is {percent / 100:.12g}."
 
 
 def check_range(lo: float, hi: float) -> None:

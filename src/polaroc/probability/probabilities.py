@@ -13,6 +13,7 @@ from polaroc.base.columns import (
     check_shared_keys,
     column_names,
     curve_keys,
+    refuse_clash,
     with_key_types,
     within,
 )
@@ -145,7 +146,7 @@ def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]
         table, columns = table.source, {**table.columns, **columns}
     frame = as_polars(table)
     names = frame.collect_schema().names()
-    refuse_added(names)
+    refuse_clash(names, ADDED)
     if len(column_names(columns.get("score", "score"), "score")) > 1:
         raise InvalidArgument(
             f"score names the columns {quoted(columns['score'])}, allowed is one.",
@@ -162,16 +163,6 @@ def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]
     score = pl.when(pl.col("error").is_null()).then("score")
     rows = cases.rows.with_columns(note.alias(ROW_NOTE), score.alias(OF_ROW))
     return replace(cases, rows=rows.select(GIVEN, *cases.keys, ROW_NOTE, OF_ROW)), names
-
-
-def refuse_added(names: Sequence[str]) -> None:
-    """Refuse predictions with columns of the names that the result adds."""
-    taken = [name for name in ADDED if name in names]
-    if taken:
-        raise InvalidArgument(
-            f"the predictions have the column {quoted(taken)}, which the result adds.",
-            hint="rename or drop it first.",
-        )
 
 
 def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_bool
-from polaroc.base.columns import check_shared_keys, within
+from polaroc.base.columns import check_shared_keys, refuse_clash, within
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.curves.whole import whole_curves
@@ -25,7 +25,6 @@ from polaroc.probability.probabilities import (
     RATIO,
     SAME_SCORES,
     hull_blocks,
-    refuse_added,
 )
 from polaroc.typing import IbisTable, Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, is_among, literal
@@ -101,7 +100,7 @@ def probabilities(
     """
     check_bool("same_table", same_table)
     names = table.columns
-    refuse_added(names)
+    refuse_clash(names, ADDED)
     given, own = names_and_keys(table, {**columns, "truth": None}, ["score"])
     points, moments = _tuned(curve)
     keys = local_curve_keys(points.lazy())

@@ -130,7 +130,7 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
 
 def _numbered(
     rows: pl.DataFrame, keys: Sequence[str]
-) -> tuple[pl.Series, int, Callable[[Array], pl.DataFrame]]:
+) -> tuple[pl.Series, int, Callable[[Array], list[pl.Series]]]:
     """The number of each row's key in the order of possible keys, how many these are, the keys.
 
     Numbers are those of a table of all combinations of values, if they are not too many.
@@ -144,17 +144,17 @@ def _numbered(
         number = rows.select(keys).join(
             numbered, on=[*keys], how="left", nulls_equal=True, maintain_order="left"
         )[KEY_INDEX]
-        return number, distinct.height, lambda places: distinct[places]
+        return number, distinct.height, lambda places: distinct[places].get_columns()
     number_of = pl.repeat(0, pl.len(), dtype=pl.Int64)
     for values, place in known:
         number_of = number_of * len(values) + place
 
-    def keys_of(places: Array) -> pl.DataFrame:
-        found = []
+    def keys_of(places: Array) -> list[pl.Series]:
+        found: list[pl.Series] = []
         for values, _ in reversed(known):
             found.append(values.gather(pl.Series(places % len(values))))
             places = places // len(values)
-        return pl.DataFrame([*reversed(found)])
+        return found[::-1]
 
     return rows.select(number_of.cast(pl.UInt32).alias(KEY_INDEX)).to_series(), size, keys_of
 

@@ -159,3 +159,14 @@ def test_all_roles_are_those_of_the_cases_given(counted_by, lazy):
     ]  # fmt: skip
     expected = pl.concat(parts).sort("site", "class", "model", "fold")
     assert_same_numbers(found.drop("note"), expected.drop("note"))
+
+
+@pytest.mark.parametrize("other", [pl.Float64, pl.UInt64])
+def test_scores_of_different_types_lose_nothing(other):
+    large = DIGITS.with_columns(pl.Series("0", [2**53 + 1, 2**53, 1, 0]), pl.col("1").cast(other))
+    for table in (large, large.lazy()):
+        with pytest.raises(InvalidPredictions, match=r"1 (null|inexact) score.*class=0"):
+            pr.one_vs_rest(table, truth="t", scores=["0", "1", "2"]).collect()
+    whole = DIGITS.with_columns(pl.Series("0", [9, 2, 1, 3]))
+    found = pr.one_vs_rest(whole, truth="t", scores=["0", "1", "2"]).pipe(pr.check)
+    assert found["highest"].to_list() == [9, 0.8, 0.7]

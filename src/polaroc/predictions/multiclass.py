@@ -15,6 +15,7 @@ from polaroc.errors import InvalidArgument, NotSupported, quoted
 from polaroc.predictions.canonical import check_columns, named_columns
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import NEEDED, Columns
+from polaroc.predictions.row_checks import INEXACT, score_column
 from polaroc.typing import Label, Table
 
 # Columns that are made here.
@@ -85,7 +86,7 @@ def one_vs_rest(
     named = column_names([*scores.values()] if isinstance(scores, Mapping) else scores, "scores")
     by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
     label = column_name(given.get("truth", "truth"), "truth")
-    schema = frame.lazy().collect_schema()
+    schema = frame.collect_schema()
     check_columns(schema, [label, *named])
     if len(by_class) < 2:
         raise InvalidArgument(
@@ -99,10 +100,19 @@ def one_vs_rest(
     others = [name for name in frame.collect_schema() if name not in (label, *named, *ADDED)]
     labels = frame.lazy().select(pl.col(label).unique()).collect().to_series()
     classes = _classes(by_class, labels, may_strip=not isinstance(scores, Mapping))
+    values = [pl.col(name) for name in named]
+    if len({schema[name] for name in named}) > 1:
+        # As floats, where those that no float holds are null, and refused.
+        read = [score_column(pl.col(name), schema[name], name) for name in named]
+        inexact = [dict(errors).get(INEXACT, pl.lit(False)) for _, errors in read]
+        values = [
+            pl.when(~is_so).then(value).alias(name)
+            for (value, _), is_so, name in zip(read, inexact, named, strict=True)
+        ]
     has_scores = pl.col(LABEL).is_in(classes.implode())
     rows = (
         # By a selector, since names may be patterns to Polars, such as "*".
-        frame.select(pl.selectors.by_name(*others), pl.col(label).alias(LABEL), *named)
+        frame.select(pl.selectors.by_name(*others), pl.col(label).alias(LABEL), *values)
         .unpivot(named, index=pl.selectors.exclude(named), variable_name=VALUE, value_name="score")
         .with_columns(pl.col(VALUE).replace_strict(named, classes).alias("class"))
         .with_columns(pl.when(has_scores).then(pl.col(LABEL) == pl.col("class")).alias("truth"))

@@ -317,17 +317,19 @@ def _scaled(normal: Array, scores: Array) -> Array:
 
 def _tidy(drawn: Sequence[tuple[Array, Array, Array | None]], models: pl.Series) -> pl.DataFrame:
     """Tables below each other, from the labels, scores and clusters of their cases."""
-    tables = []
-    for number, (truth, scores, cluster) in enumerate(drawn):
-        cases = pl.DataFrame({
-            "table": np.full(truth.size, number), "case": np.arange(truth.size),
-            **({} if cluster is None else {"cluster": cluster}), "truth": truth,
-        })  # fmt: skip
-        tables += [
-            cases.select(
-                "table", pl.lit(model, models.dtype).alias("model"), pl.exclude("table"),
-                pl.Series("score", score),
-            )
-            for model, score in zip(models, scores.T, strict=True)
-        ]  # fmt: skip
-    return pl.concat(tables, rechunk=True)
+    truth, scores, cluster = zip(*drawn, strict=True)
+    sizes = [labels.size for labels in truth]
+    cases = pl.DataFrame({
+        "table": np.repeat(np.arange(len(drawn)), sizes),
+        "case": np.concatenate([np.arange(size) for size in sizes]),
+        **({} if cluster[0] is None else {"cluster": np.concatenate(cluster)}),
+        "truth": np.concatenate(truth),
+    })  # fmt: skip
+    tables = [
+        cases.select(
+            "table", pl.lit(model, models.dtype).alias("model"), pl.exclude("table"),
+            pl.Series("score", score),
+        )
+        for model, score in zip(models, np.concatenate(scores).T, strict=True)
+    ]  # fmt: skip
+    return pl.concat(tables).sort("table", maintain_order=True)

@@ -43,6 +43,7 @@ from polaroc.predictions.table import Predictions, read
 # Bytes that the process uses before the first row, and the most per row while it is ranked.
 BASE, PER_ROW, PER_WEIGHT = 250_000_000, 80, 60
 ON_DISK = 24  # the most bytes of a row in a file
+ENOUGH = 5_000_000  # rows of a part of whole keys: more take as long, and more memory
 PREFIX = "polaroc-rows-"
 # Bits of a score that tell ranges of scores apart: of the mantissa the first 16.
 RANGE_BITS = 36
@@ -159,10 +160,11 @@ def _range() -> pl.Expr:
 def _parts(predictions: Predictions, of_keys: pl.DataFrame, most: int) -> _Parts:
     """The parts, of at most so many rows where ranges of scores allow it."""
     keys = predictions.keys
+    enough = max(min(most // 2, ENOUGH), 1)
     is_large = pl.col(SIZE) > most
     before = pl.when(is_large).then(0).otherwise(SIZE).cum_sum()
-    # Keys in turn, so that a part has at most twice as many rows as half the most.
-    part = pl.when(~is_large).then(before // max(most // 2, 1)).alias(PLACE).cast(pl.Int64)
+    # Keys in turn: a part begins with each key at which so many rows are full.
+    part = pl.when(~is_large).then(before // enough).alias(PLACE).cast(pl.Int64)
     whole = of_keys.select(*keys, SIZE, part)
     large = whole.filter(is_large).select(*keys)
     first = int(whole[PLACE].max() or 0) + 1
@@ -176,7 +178,7 @@ def _parts(predictions: Predictions, of_keys: pl.DataFrame, most: int) -> _Parts
     ordered = counted.sort(*keys, RANGE, nulls_last=True).collect(engine="streaming")
     start = pl.col(SIZE).cum_sum() - pl.col(SIZE)
     number = start.over(keys) if keys else start
-    of_range = ordered.with_columns((number // max(most // 2, 1)).alias(PLACE))
+    of_range = ordered.with_columns((number // enough).alias(PLACE))
     numbered = of_range.with_columns(
         pl.struct(*keys, PLACE).rle_id().cast(pl.Int64).alias(PLACE) + first
     )

@@ -5,6 +5,7 @@ A row stands under the function that it calls. The names that calls may use are 
 
 import re
 
+import ibis
 import numpy as np
 import polars as pl
 import pytest
@@ -42,7 +43,7 @@ NAMES = {
     "sites": TABLE.with_columns(site=1), "tuning": OTHER, "paired": PAIRED,
     "a_and_b": {"champion": "A", "challenger": "B"}, "one_curve": pr.curve(ONE, **OF_ONE),
     "many": pl.DataFrame({"case": range(3000), "truth": [True, False] * 1500, "score": 0.5}),
-    "unseen": pr.warehouse.unseen("cases", ["truth", "score"]),
+    "unseen": ibis.table({"truth": "boolean", "score": "float64"}, name="cases"),
     "page": {"over": (0.05, 0.2), "path": "page.html"},
     "watched": pr.monitor(ONE, ONE.select("score", day=1), points=0.5, time="day", **OF_ONE),
     "of_400": pr.curve(
@@ -487,8 +488,10 @@ REFUSALS = [
      "rows cannot be scored", InvalidPredictions),
     ("pl.select(pr.expr.at_prior(pl.lit(0.1), prior=0.5, to=1))", "to is 1"),
     # warehouse
-    ("pr.warehouse.unseen('a..b', ['truth'])", "schema"),
-    ("pr.warehouse.sql(pr.warehouse.curve(unseen, **of_one), 'oracle')", "dialect"),
+    ("pr.warehouse.sql('a..b', 'duckdb')", "schema"),
+    ("pr.warehouse.sql('a', 'oracle')", "dialect"),
+    ("pr.warehouse.sql('a', 'duckdb', interpolation='hull')", "interpolation is 'hull'"),
+    ("pr.warehouse.sql('a', 'duckdb', measure='brier')", "measure is 'brier'"),
     ("pr.warehouse.curve(unseen, truth='truth', score='scores')", "there is no column 'scores'"),
     ("pr.warehouse.curve(unseen, truth=pl.col('truth'), score='score')",
      "truth is a column name (str), found Expr"),

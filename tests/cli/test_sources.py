@@ -160,7 +160,7 @@ def test_labels_mean_the_same_in_all_commands(tmp_path):
 def test_what_is_there_is_named_where_a_table_or_its_address_is_missing(places, tmp_path):
     address = places["table"][0]
     said = refused("evaluate", address, *PREDICTIONS)
-    assert "name it with --table; there are 'predictions', 'wide'." in said
+    assert "give --table; the tables there are 'predictions', 'wide'." in said
     said = refused("evaluate", address, "--table", "prediction", *PREDICTIONS)
     assert "has no table 'prediction'. Hint: the tables there are 'predictions', 'wide'." in said
     file = address.removeprefix("duckdb://")

@@ -52,7 +52,7 @@ CALLS = {
     ),
     "warehouse.evaluate": lambda **at: pr.warehouse.evaluate(
         ibis.memtable(TABLE), **NAMES, intervals=True, measure="auc", **at
-    ).to_polars(),
+    ),
 }
 # The same function, asked for limits of another kind.
 MORE = {

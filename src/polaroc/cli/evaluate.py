@@ -17,23 +17,15 @@ from polaroc.cli.measures_table import MAX_ROWS, commonest_notes, measures_table
 from polaroc.cli.output import Output, save_chart, write_table
 from polaroc.cli.screen import is_quiet, out, print_json, print_notes, progress
 from polaroc.cli.sources import column_notes, opened, refuse_unranked
-from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
-from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.audit import balance_note
 from polaroc.predictions.canonical import named_columns
-from polaroc.predictions.row_checks import check_labels
+from polaroc.predictions.cases import Cases
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Interpolation, Prior
-from polaroc.warehouse.connections import (
-    collected,
-    is_address,
-    table_at,
-    tables_at,
-    without_password,
-)
+from polaroc.warehouse.connections import is_address, table_at
 
-# Rows of a table at an address that are fetched to say what is wrong with it.
-MAX_FETCHED = 1_000_000
 CURVE_PRIORS = 25
 GRID = "Also take AUPREC at so many priors of the range: 16 do for choose and report."
 MEMORY = "Memory to use: bytes, a size such as 4GB, or 'auto' for 60 % of what is available."
@@ -201,7 +193,7 @@ def _with_grid(
 
 
 def _for_charts(
-    cases: pr.Cases[Any],
+    cases: Cases[Any],
     asked: Mapping[str, Any],
     priors: Sequence[Prior],
     over: tuple[float, float] | None,
@@ -252,7 +244,7 @@ def _draw(
 def _measured_there(
     files: Sequence[str], name: str | None, columns: Mapping[str, Any], options: dict[str, Any]
 ) -> pl.DataFrame:
-    """The measures of a table at an address, in the order of those of files."""
+    """The measures of a table at an address."""
     if len(files) > 1:
         raise InvalidArgument(
             f"{len(files)} sources are given, allowed are files or one address.",
@@ -263,36 +255,14 @@ def _measured_there(
             f"--memory is {options['memory']!r}, which is for files, and an address is given.",
             hint="leave it out: the engine there has its own limit.",
         )
-    address = files[0]
-    if name is None:
-        tables = quoted(tables_at(address))
-        raise InvalidArgument(
-            f"{without_password(address)} has tables, and none is named.",
-            hint=f"name it with --table; there are {tables}." if tables else "give --table.",
-        )
-    with table_at(address, name) as table, _engine_errors():
+    with table_at(files[0], name) as table, _engine_errors():
         schema = table.schema().to_polars()
         given = opt.roles(schema, **columns)
         names = named_columns(given, schema)
         print_notes(column_notes(names, columns.keys() - given.keys(), list(schema)))
-        if "positive" in given and "truth" in names:
-            (truth,) = names["truth"]
-            labels = collected(table.select(truth).distinct())[truth]
-            check_labels(labels.drop_nulls(), truth, given["positive"])
-        measures = collected(warehouse.evaluate(table, **given, **options))
-        refuse_unranked(
-            measures["positives"],
-            lambda: pr.cases(collected(table.limit(MAX_FETCHED)), **given),
-        )
-    keys = measures.columns[: measures.columns.index("measure")]
-    place = {prior: i for i, prior in enumerate(options["priors"])}
-    numbers = [prior for prior in place if prior != "observed"]
-    at = pl.col("prior").replace_strict(
-        numbers, [place[prior] for prior in numbers], default=place.get("observed", len(place)),
-        return_dtype=pl.Int64,
-    )  # fmt: skip
-    measure = pl.col("measure").replace_strict(list(CATALOG), range(len(CATALOG)))
-    return measures.sort(*keys, measure, at, nulls_last=True, maintain_order=True)
+        measures = warehouse.evaluate(table, **given, **options)
+    refuse_unranked(measures["positives"], list)
+    return measures
 
 
 @contextmanager

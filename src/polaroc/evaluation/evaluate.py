@@ -172,12 +172,7 @@ def evaluate(
     [('forest', 0.75), ('tree', 0.5)]
     """
     cases = as_cases(table, columns)
-    check_bool("intervals", intervals)
-    if intervals:
-        check_share("level", level)
-        _check_interval_arguments(interpolation, memory)
-    else:
-        refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
+    check_intervals(intervals, level, interpolation, memory)
     estimates = priors.lazy().collect() if is_estimate(priors) else None
     if estimates is not None and intervals:
         check_level(estimates, level)
@@ -203,7 +198,15 @@ def evaluate(
     return deferred(made, schema)
 
 
-def _check_interval_arguments(interpolation: str, memory: Memory | None) -> None:
+def check_intervals(
+    intervals: bool, level: float, interpolation: str, memory: Memory | None = None
+) -> None:
+    """Raise for arguments that do not go with intervals, or without them."""
+    check_bool("intervals", intervals)
+    if not intervals:
+        refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
+        return
+    check_share("level", level)
     if interpolation == "hull":
         raise InvalidArgument(
             "interpolation is 'hull': the hull is fitted to the test data, and no interval "

@@ -69,7 +69,7 @@ def range_error(s: Segment, over: tuple[float, float]) -> pl.Expr:
     ratio = s.df / bend
     logarithm = (bend * width / (s.df + bend * first)).log1p()
     closed = ((1 + ratio) * (1 - logarithm * ratio / width) - (first + last) / 2) / bend
-    nodes = [(first + node * width, weight) for node, weight in quadrature(_nodes_needed(over))]
+    nodes = [(first + node * width, weight) for node, weight in quadrature(nodes_needed(over))]
     by_nodes = pl.sum_horizontal(
         weight * at * (1 - at) / (s.df + bend * at) for at, weight in nodes
     )
@@ -105,7 +105,7 @@ def _prior_at(t: pl.Expr, f: pl.Expr, over: tuple[float, float]) -> pl.Expr:
     return pl.when(reach > 0).then(f / reach).otherwise(1.0).clip(*over)
 
 
-def _nodes_needed(over: tuple[float, float]) -> int:
+def nodes_needed(over: tuple[float, float]) -> int:
     """How many nodes make the integral of a segment that is not bent exact over a range.
 
     With |Δt − Δf| ≤ (Δt + Δf)/5 the pole −Δf/(Δt − Δf) is at −2 or below, or at 3 or above; the

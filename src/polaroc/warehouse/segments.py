@@ -1,0 +1,133 @@
+"""Sums over the segments of ROC curves, as ibis expressions: those of `polaroc.measures`."""
+
+import re
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+from polaroc import rates
+from polaroc.base.private_columns import private
+from polaroc.base.statistics import quadrature
+from polaroc.curves.segments import RATES, Segment
+from polaroc.measures.areas import auc_area
+from polaroc.measures.balanced import CLOSED_FORM_BEND, nodes_needed
+from polaroc.measures.spec import Measure
+from polaroc.priors.grids import skew
+from polaroc.typing import IbisTable, Interpolation
+from polaroc.warehouse.connections import ibis_library
+from polaroc.warehouse.predictions import literal
+
+OF_ERRORS = ("auc_range", "accsens")
+# The measures that an engine sums; others are made of its cells.
+SUMMED = ("auc", "auprec", "iauprec", "sens", "equal_error", *OF_ERRORS)
+
+
+def safe_name(name: str) -> str:
+    """A column name with only letters, digits and underscores, which some engines require."""
+    return re.sub(r"\W+", "_", name)
+
+
+def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
+    """Cells with the columns `RATES`, null without positives, and what measures need besides.
+
+    That are the priors at which the two ends of a segment are balanced, limited to each range.
+    """
+    _ = ibis_library()._
+    positives, negatives = _.positives.nullif(0), _.negatives.nullif(0)
+    shares = (
+        (_.tp - _.pos) / positives, (_.fp - _.neg) / negatives, _.tp / positives,
+        _.fp / negatives, _.pos / positives, _.neg / negatives,
+    )  # fmt: skip
+    has_area = _.pos > 0
+    rated: IbisTable = cells.mutate(
+        **{
+            name: has_area.ifelse(share, literal(None))
+            for name, share in zip(RATES, shares, strict=True)
+        }
+    )
+    t0, f0, t1, f1, *_ = (rated[name] for name in RATES)
+    ends = {}
+    for lo, hi in {one.arguments.over for one in measures if one.name in OF_ERRORS}:
+        for name, t, f in zip(_ends(lo, hi), (t0, t1), (f0, f1), strict=True):
+            prior = (f / (f + (1 - t)).nullif(0)).coalesce(literal(1))
+            ends[name] = prior.clip(literal(lo), literal(hi))
+    return rated.mutate(**ends) if ends else rated
+
+
+def _ends(lo: float, hi: float) -> tuple[str, str]:
+    return tuple(safe_name(private(f"{end}_{lo}_{hi}")) for end in ("first", "last"))
+
+
+def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
+    """The `sums` and `least` of measures, as aggregates of `segments`."""
+    s: Any = Segment(*(table[name] for name in RATES), table.positives, table.negatives)
+    made: dict[str, Any] = {}
+    for measure in measures:
+        arguments: Any = measure.arguments
+        for name in measure.sums:
+            if measure.name == "auc":
+                added = auc_area(s)
+            elif measure.nodes:
+                areas = [
+                    weight * _auprec_area(s, node, arguments.interpolation)
+                    for node, weight in measure.nodes
+                ]
+                added = reduce(add, areas)
+            else:
+                ends = (table[name] for name in _ends(*arguments.over))
+                added = _range_error(s, *arguments.over, *ends)
+            made[safe_name(name)] = added.sum()
+        if measure.least:
+            priors = (0.5,) if measure.name == "equal_error" else arguments.over
+            ends = [
+                (1 - s.t1 <= literal(skew(prior)) * s.f1).ifelse(end, literal(None)).min()
+                for prior in priors
+                for end in (s.t0, s.f0, s.t1, s.f1)
+            ]
+            made |= dict(zip(map(safe_name, measure.least), ends, strict=True))
+    return made
+
+
+def _auprec_area(s: Any, node: float | None, interpolation: Interpolation) -> Any:
+    """∫ precision dt over a segment, as `measures.areas.auprec_area`."""
+    skewed = s.negatives / s.positives.nullif(0) if node is None else literal(node)
+    called, rise = s.t0 + skewed * s.f0, s.dt + skewed * s.df
+    if interpolation == "exact":
+        share = s.dt / rise
+        growth = s.is_first.ifelse(literal(0), _log1p(rise / called.nullif(0)))
+        return (s.dt + (s.t0 - called * share) * growth) * share
+    end = rates.precision(s.t1, s.f1, skewed)
+    if interpolation == "step":
+        return s.dt * end
+    return s.dt * (s.is_first.ifelse(end, s.t0 / called.nullif(0)) + end) / 2
+
+
+def _range_error(s: Any, lo: float, hi: float, first: Any, last: Any) -> Any:
+    """The error of the balanced points of a range of priors, as `measures.balanced.range_error`."""
+    low = literal(lo)
+    level = (1 - s.t0) * (first - low) * (first + low) - (1 - s.t1) * (last - low) * (last + low)
+    bulk, bend, width = s.dt * s.f0 + s.df * (1 - s.t0), s.dt - s.df, last - first
+    ratio = s.df / bend.nullif(0)
+    logarithm = _log1p(bend * width / (s.df + bend * first).nullif(0))
+    mean = ratio / width.nullif(0) * logarithm
+    closed = ((1 + ratio) * (1 - mean) - (first + last) / 2) / bend.nullif(0)
+    nodes = [
+        (first + literal(node) * width, literal(weight))
+        for node, weight in quadrature(nodes_needed((lo, hi)))
+    ]
+    by_nodes = reduce(
+        add, (weight * at * (1 - at) / (s.df + bend * at).nullif(0) for at, weight in nodes)
+    )
+    is_bent = bend.abs() > literal(CLOSED_FORM_BEND) * (s.dt + s.df)
+    inside = 2 * bulk * width * is_bent.ifelse(closed, by_nodes)
+    return level + ((width > 0) & (bulk > 0)).ifelse(inside, literal(0))
+
+
+def _log1p(value: Any) -> Any:
+    """ln(1 + x), for which few engines have a function.
+
+    What rounding takes from 1 + x is added to its logarithm, to first order.
+    """
+    above = value + 1
+    return above.ln() + (value - (above - 1)) / above

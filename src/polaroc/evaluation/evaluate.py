@@ -85,15 +85,13 @@ def evaluate(
         ``"observed"``, each key's own.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
-        ``"auto"`` for 60 % of what is available. Rows of a lazy frame are read once,
-        in batches; those that do not fit are written to disk by ranges of the
-        score, and processed one range at a time. By default ``"auto"`` for a lazy frame, while a
-        table in memory is ranked at once. The disk of the system's folder of temporary files
-        (``TMPDIR``) needs about 12 bytes per row (20 if weighted), up to twice that where rows come
-        sorted by score. The files are removed at the end; those of a run that was killed are
-        removed by the next run.
+        ``"auto"`` for 60 % of what is available, the default for a lazy frame of files. The rows
+        are counted first; those that do not fit are written to the system's folder of temporary
+        files (``TMPDIR``), with up to 24 bytes each, in parts that fit: of whole keys, or of ranges
+        of scores of a key that is too large itself. The numbers are the same. The files are removed
+        at the end, and those of a run that was killed by the next run.
     progress
-        ``True`` for a progress bar, or a function that is called after each range on disk with the
+        ``True`` for a progress bar, or a function that is called after each part on disk with the
         number of rows done and of all rows.
     **columns
         What the columns mean, as in `cases`.
@@ -119,8 +117,7 @@ def evaluate(
     Notes
     -----
     For a lazy frame the result is a plan of one step, which computes the same when it is collected.
-    It then reads the source once, and only the columns in use, and raises for rows that cannot be
-    ranked.
+    It then reads only the columns in use, and raises for rows that cannot be ranked.
 
     Areas under precision-recall curves are those of P-ROC, interpolated as in D&G; "sens" and
     "accsens" are those of AccSens.

@@ -33,9 +33,9 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import norm, rankdata
 
-import polaroc.comparison.posterior as module
-from polaroc.comparison.by_cost import of_costs
-from polaroc.comparison.posterior import at_least_own, half_moved, posterior
+import polaroc.models.posterior as module
+from polaroc.models.by_cost import of_costs
+from polaroc.models.posterior import at_least_own, half_moved, posterior
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 from polaroc.uncertainty.evidence import FITTED, Evidence, Moved

@@ -14,7 +14,7 @@ from polaroc.charts.libraries import alt
 from polaroc.charts.lines import Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, share_axis, style
-from polaroc.comparison.measure_rows import fold_means
+from polaroc.models.measure_rows import fold_means
 
 LIMITS = ("lower", "upper")
 # Relative difference below which priors are equal.

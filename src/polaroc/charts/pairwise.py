@@ -12,9 +12,9 @@ from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, INK, SIZE, filled, folds_name, measure_name, with_theme
-from polaroc.comparison.letters import shortened
-from polaroc.comparison.result import Comparison, first_pairs, interval_rule
 from polaroc.errors import InvalidTable
+from polaroc.models.letters import shortened
+from polaroc.models.result import Comparison, first_pairs, interval_rule
 
 ROW = 24
 

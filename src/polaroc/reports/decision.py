@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from polaroc import rates
 from polaroc.base.rounding import number, percent, significant
 from polaroc.base.text import capitalised, one_name
-from polaroc.comparison.answer import OF_AREA, first_words, how_sure
-from polaroc.comparison.choice import judged_models
-from polaroc.comparison.fold_thresholds import (
+from polaroc.models.answer import OF_AREA, first_words, how_sure
+from polaroc.models.choice import judged_models
+from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     judged_on_other_folds,
 )
-from polaroc.comparison.measure_rows import doubts
-from polaroc.comparison.stakes import cost_in_words, how_sure_of_cost, take_first
+from polaroc.models.measure_rows import doubts
+from polaroc.models.stakes import cost_in_words, how_sure_of_cost, take_first
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.changes import what_would_change

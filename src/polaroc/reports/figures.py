@@ -12,8 +12,8 @@ from polaroc.base.rounding import number, percent
 from polaroc.charts.pairwise import spread_in_words
 from polaroc.charts.saving import escape_names
 from polaroc.charts.theme import COLOURS
-from polaroc.comparison.compared import rows_among
-from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.models.compared import rows_among
+from polaroc.models.result import first_pairs, interval_rule
 from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import AREA
 from polaroc.reports.tables import ReportTable

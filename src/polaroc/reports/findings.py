@@ -7,16 +7,20 @@ import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, RESERVED, require
 from polaroc.base.text import capitalised
-from polaroc.comparison.answer import changes
-from polaroc.comparison.by_cost import choose_by_cost
-from polaroc.comparison.choice import Choice
-from polaroc.comparison.choose import choose_measured
-from polaroc.comparison.compare import of_fitted
-from polaroc.comparison.compared import of_keys, pooled, rows_among
-from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
-from polaroc.comparison.design import Plan
-from polaroc.comparison.fitted import Fitted, fitted
-from polaroc.comparison.measure_rows import (
+from polaroc.curves.curve import curve
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.table import humanize_note
+from polaroc.models.answer import changes
+from polaroc.models.by_cost import choose_by_cost
+from polaroc.models.choice import Choice
+from polaroc.models.choose import choose_measured
+from polaroc.models.compare import of_fitted
+from polaroc.models.compared import of_keys, pooled, rows_among
+from polaroc.models.cost_of_folds import choose_by_cost_of_folds
+from polaroc.models.design import Plan
+from polaroc.models.fitted import Fitted, fitted
+from polaroc.models.measure_rows import (
     doubts,
     of_range,
     only_range,
@@ -24,13 +28,9 @@ from polaroc.comparison.measure_rows import (
     range_rows,
     refuse_one_class,
 )
-from polaroc.comparison.regret import evaluate_hint
-from polaroc.comparison.result import Comparison
-from polaroc.comparison.stakes import Stakes, stakes_of
-from polaroc.curves.curve import curve
-from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.table import humanize_note
+from polaroc.models.regret import evaluate_hint
+from polaroc.models.result import Comparison
+from polaroc.models.stakes import Stakes, stakes_of
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief

@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
-from polaroc.comparison.compared import Compared, without_errors
 from polaroc.errors import InvalidArgument, quoted
+from polaroc.models.compared import Compared, without_errors
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level

@@ -12,8 +12,8 @@ from typing import Any
 
 from polaroc.base.text import escape_control
 from polaroc.charts.libraries import browser_libraries, page_functions
-from polaroc.comparison.answer import describe_separation
-from polaroc.comparison.result import verdict
+from polaroc.models.answer import describe_separation
+from polaroc.models.result import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.decision import counts, decide, need_in_words

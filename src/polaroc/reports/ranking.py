@@ -9,7 +9,7 @@ from polaroc.reports.inputs import Question
 from polaroc.uncertainty.evidence import of_folds
 
 if TYPE_CHECKING:
-    from polaroc.comparison.choice import Choice
+    from polaroc.models.choice import Choice
 
 AREA, COST = "area", "cost"
 # Difference of the mean IAUPREC from the expectation up to which its limits are shown.

@@ -19,11 +19,11 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.base.columns import as_lazy, refuse_nested
-from polaroc.comparison.choice_measures import needs_predictions
-from polaroc.comparison.compared import compared, compared_cases, ranked_rows
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
+from polaroc.models.choice_measures import needs_predictions
+from polaroc.models.compared import compared, compared_cases, ranked_rows
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete

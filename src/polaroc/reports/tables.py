@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.rounding import number, p_value, percent, probability, significant
-from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.models.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import AREA, COST

@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.statistics import binomial_band
-from polaroc.comparison.compared import of_keys
-from polaroc.comparison.fold_thresholds import (
+from polaroc.curves.curve import curve
+from polaroc.errors import InvalidTable
+from polaroc.models.compared import of_keys
+from polaroc.models.fold_thresholds import (
     OWN_SCALES,
     Folds,
     HeldOutRates,
@@ -19,8 +21,6 @@ from polaroc.comparison.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
-from polaroc.curves.curve import curve
-from polaroc.errors import InvalidTable
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, discrete, resolve_belief
 from polaroc.reports.inputs import Question

@@ -4,7 +4,7 @@ How often a test errs depends on the learner, the folds and the number of cases.
 simulated for one design say little of another: they stand in the documentation, not in results.
 """
 
-from polaroc.comparison.design import FoldValues, Plan
+from polaroc.models.design import FoldValues, Plan
 from polaroc.uncertainty.evidence import Contrasts, Evidence
 
 ASSUMPTION = (

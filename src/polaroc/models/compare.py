@@ -12,12 +12,15 @@ import polars as pl
 
 from polaroc.base.checks import check_text
 from polaroc.base.columns import refuse_clash
-from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.compared import Compared, compared, compared_cases, single_prior
-from polaroc.comparison.design import FoldValues, Plan, Target, balanced, check_folds
-from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
-from polaroc.comparison.letters import LETTERS, letter_frame
-from polaroc.comparison.measure_rows import (
+from polaroc.errors import InvalidArgument, check_choice, quoted
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.catalog import CATALOG, higher_is_better
+from polaroc.models import caveats, omnibus
+from polaroc.models.compared import Compared, compared, compared_cases, single_prior
+from polaroc.models.design import FoldValues, Plan, Target, balanced, check_folds
+from polaroc.models.fitted import Fitted, fitted, too_few_cases
+from polaroc.models.letters import LETTERS, letter_frame
+from polaroc.models.measure_rows import (
     Rows,
     below_chance,
     distinct,
@@ -25,10 +28,7 @@ from polaroc.comparison.measure_rows import (
     refuse_places,
     rows_of,
 )
-from polaroc.comparison.result import Comparison, pair_frame
-from polaroc.errors import InvalidArgument, check_choice, quoted
-from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.catalog import CATALOG, higher_is_better
+from polaroc.models.result import Comparison, pair_frame
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief

@@ -3,11 +3,12 @@
 import numpy as np
 import polars as pl
 
-from polaroc.comparison.by_cost import COST_LIMITS
-from polaroc.comparison.choice import Choice, choice_among
-from polaroc.comparison.compared import Compared, of_keys, pooled
-from polaroc.comparison.design import balanced, check_folds
-from polaroc.comparison.fold_thresholds import (
+from polaroc.curves.curve import curve
+from polaroc.models.by_cost import COST_LIMITS
+from polaroc.models.choice import Choice, choice_among
+from polaroc.models.compared import Compared, of_keys, pooled
+from polaroc.models.design import balanced, check_folds
+from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     Folds,
     HeldOutRates,
@@ -16,11 +17,10 @@ from polaroc.comparison.fold_thresholds import (
     rates_across_folds,
     read_folds,
 )
-from polaroc.comparison.measure_rows import rows_of
-from polaroc.comparison.posterior import at_least_own, posterior
-from polaroc.comparison.regret import ExpectedMeasures
-from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
-from polaroc.curves.curve import curve
+from polaroc.models.measure_rows import rows_of
+from polaroc.models.posterior import at_least_own, posterior
+from polaroc.models.regret import ExpectedMeasures
+from polaroc.models.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need

@@ -17,31 +17,6 @@ from polaroc.base.checks import (
     unless,
 )
 from polaroc.base.columns import as_lazy, refuse_clash
-from polaroc.comparison.answer import describe_priors, full_answer
-from polaroc.comparison.by_cost import choose_with_tuning
-from polaroc.comparison.choice import Choice, choice_among
-from polaroc.comparison.choice_measures import (
-    ends_by_model,
-    measured_once,
-    measures_of,
-    needs_predictions,
-    of_one_test_set,
-    one_prior,
-)
-from polaroc.comparison.compare import of_table
-from polaroc.comparison.compared import Compared, compared, compared_cases, ranked_rows
-from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
-from polaroc.comparison.design import Plan
-from polaroc.comparison.measure_rows import (
-    doubts,
-    over_labels,
-    range_rows,
-    refuse_one_class,
-    rows_of,
-)
-from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
-from polaroc.comparison.regret import under_belief
-from polaroc.comparison.stakes import Stakes, stakes_of
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import (
     CATALOG,
@@ -53,6 +28,31 @@ from polaroc.measures.catalog import (
     value_range,
 )
 from polaroc.measures.scoring import check_score_prior
+from polaroc.models.answer import describe_priors, full_answer
+from polaroc.models.by_cost import choose_with_tuning
+from polaroc.models.choice import Choice, choice_among
+from polaroc.models.choice_measures import (
+    ends_by_model,
+    measured_once,
+    measures_of,
+    needs_predictions,
+    of_one_test_set,
+    one_prior,
+)
+from polaroc.models.compare import of_table
+from polaroc.models.compared import Compared, compared, compared_cases, ranked_rows
+from polaroc.models.cost_of_folds import choose_by_cost_of_folds
+from polaroc.models.design import Plan
+from polaroc.models.measure_rows import (
+    doubts,
+    over_labels,
+    range_rows,
+    refuse_one_class,
+    rows_of,
+)
+from polaroc.models.posterior import EXPECTED_LIMITS, at_least_own, posterior
+from polaroc.models.regret import under_belief
+from polaroc.models.stakes import Stakes, stakes_of
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief

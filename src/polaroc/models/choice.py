@@ -10,11 +10,11 @@ from polaroc.base.columns import with_level
 from polaroc.base.rounding import number, probability, significant
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
-from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
-from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior, half_moved
-from polaroc.comparison.regret import ExpectedMeasures
-from polaroc.comparison.result import Comparison
 from polaroc.measures.catalog import higher_is_better
+from polaroc.models.answer import changes, corrected, describe_evidence, describe_tests
+from polaroc.models.posterior import EXPECTED_LIMITS, Posterior, half_moved
+from polaroc.models.regret import ExpectedMeasures
+from polaroc.models.result import Comparison
 from polaroc.priors.beliefs import Belief
 from polaroc.thresholds.texts import threshold_texts
 from polaroc.uncertainty.evidence import Evidence

@@ -17,23 +17,23 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.base.rounding import number
-from polaroc.comparison.answer import describe_priors
-from polaroc.comparison.compare import compare
-from polaroc.comparison.compared import (
+from polaroc.errors import InvalidArgument, example
+from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
+from polaroc.measures.spec import Measure
+from polaroc.models.answer import describe_priors
+from polaroc.models.compare import compare
+from polaroc.models.compared import (
     Compared,
     compared,
     compared_cases,
     single_prior,
     two_models,
 )
-from polaroc.comparison.fitted import Fitted, fitted, single_measure, too_few_cases
-from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
-from polaroc.comparison.missed_positives import positives_and_bias
-from polaroc.comparison.result import Comparison
-from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
-from polaroc.errors import InvalidArgument, example
-from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
-from polaroc.measures.spec import Measure
+from polaroc.models.fitted import Fitted, fitted, single_measure, too_few_cases
+from polaroc.models.measure_rows import needs_range, of_one_range, refuse_places
+from polaroc.models.missed_positives import positives_and_bias
+from polaroc.models.result import Comparison
+from polaroc.models.verdict import GateResult, Limits, decide, more_cases
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over

@@ -14,9 +14,9 @@ from polaroc.base.checks import (
 from polaroc.base.columns import column_name
 from polaroc.base.private_columns import HAVE, LEVEL, SPREAD
 from polaroc.base.text import capitalised, listed_rows
-from polaroc.comparison.measure_rows import Rows, refuse_rows, value_columns
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelled
 from polaroc.measures.table import humanize_note
+from polaroc.models.measure_rows import Rows, refuse_rows, value_columns
 from polaroc.predictions.audit import differs, unusual
 from polaroc.priors.grids import SAME
 from polaroc.typing import Array, Prior

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.statistics import ROUNDING
-from polaroc.comparison.design import FoldValues, balanced
-from polaroc.comparison.measure_rows import Rows, distinct, only_range, range_rows, rows_of
-from polaroc.comparison.posterior import Posterior, posterior_columns
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label, mean_name
+from polaroc.models.design import FoldValues, balanced
+from polaroc.models.measure_rows import Rows, distinct, only_range, range_rows, rows_of
+from polaroc.models.posterior import Posterior, posterior_columns
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.grids import SAME, skew
 from polaroc.typing import Array

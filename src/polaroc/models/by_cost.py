@@ -10,12 +10,12 @@ import polars as pl
 from polaroc.base.columns import refuse_clash
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised, named, noted_by_kind
-from polaroc.comparison.choice import Choice, choice_among
-from polaroc.comparison.compared import compared
-from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
-from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.models.choice import Choice, choice_among
+from polaroc.models.compared import compared
+from polaroc.models.posterior import COLUMNS, Posterior, posterior
+from polaroc.models.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE

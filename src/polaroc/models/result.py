@@ -9,9 +9,9 @@ import polars as pl
 from polaroc.base.columns import with_level
 from polaroc.base.rounding import number, p_in_words, p_value
 from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
-from polaroc.comparison.design import Plan
-from polaroc.comparison.letters import shortened
 from polaroc.measures.catalog import in_words
+from polaroc.models.design import Plan
+from polaroc.models.letters import shortened
 from polaroc.typing import Array
 from polaroc.uncertainty.adjusted import Adjusted
 from polaroc.uncertainty.evidence import Contrasts

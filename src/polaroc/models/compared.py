@@ -9,9 +9,9 @@ import polars as pl
 from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unless
 from polaroc.base.columns import collect_like
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
-from polaroc.comparison.copied_folds import without_copies
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
+from polaroc.models.copied_folds import without_copies
 from polaroc.predictions.cases import Cases, cases_or_measures, warn_of_parts
 from polaroc.predictions.row_checks import check_clusters, left_out
 from polaroc.priors.grids import OBSERVED

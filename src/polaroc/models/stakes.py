@@ -8,7 +8,8 @@ import polars as pl
 
 from polaroc.base.checks import check_share
 from polaroc.base.text import named, one_name
-from polaroc.comparison.answer import (
+from polaroc.errors import InvalidArgument
+from polaroc.models.answer import (
     count_tied,
     describe_priors,
     first_words,
@@ -16,9 +17,8 @@ from polaroc.comparison.answer import (
     three_digits,
     two_digits,
 )
-from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
-from polaroc.comparison.regret import ExpectedMeasures, priors_to_evaluate
-from polaroc.errors import InvalidArgument
+from polaroc.models.choice_measures import GRID, NEEDS_RANGE, one_prior
+from polaroc.models.regret import ExpectedMeasures, priors_to_evaluate
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.grids import prior_grid

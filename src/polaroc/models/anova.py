@@ -14,11 +14,11 @@ from polaroc.base.checks import check_ratio, check_text
 from polaroc.base.columns import as_lazy, column_names, within
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.base.rounding import p_in_words
-from polaroc.comparison import omnibus
-from polaroc.comparison.copied_folds import Copies, copied_measures
-from polaroc.comparison.design import filled_array
-from polaroc.comparison.measure_rows import Rows, distinct, refuse_rows, rows_of
 from polaroc.errors import InvalidArgument, example, quoted
+from polaroc.models import omnibus
+from polaroc.models.copied_folds import Copies, copied_measures
+from polaroc.models.design import filled_array
+from polaroc.models.measure_rows import Rows, distinct, refuse_rows, rows_of
 from polaroc.priors.grids import SAME, is_among
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import of_folds

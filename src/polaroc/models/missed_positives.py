@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.statistics import equal_units
-from polaroc.comparison.compared import Compared
 from polaroc.measures.spec import Measure
+from polaroc.models.compared import Compared
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.small_samples import bias_on_folds

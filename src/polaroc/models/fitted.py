@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.text import noted_by_kind
-from polaroc.comparison.measure_rows import below_chance
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
 from polaroc.measures.scoring import CASE_LOSSES, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
+from polaroc.models.measure_rows import below_chance
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Prior, Priors

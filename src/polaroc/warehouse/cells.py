@@ -1,6 +1,7 @@
 """The tie-collapsed cells of every key, and sums over the segments between them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from polaroc.base.columns import MAX_SQUARED
 from polaroc.base.private_columns import (
@@ -80,15 +81,16 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
     }
     if predictions.cases.weight:
         found[NEG_SQUARES] = _[NEG_SQUARES].max()
-    # The codes of `predictions.row_checks.label_extremes`.
-    zero, one, none = score == 0, score == 1, score.isnull()
-    for name, classes in ((LEAST_LABEL, (_.pos, 1, 2)), (GREATEST_LABEL, (_.neg, 2, 1))):
-        count, if_any, otherwise = classes
-        code = ibis.cases(
-            (none, None), (zero & (count > 0), if_any), (zero, otherwise),
-            (one & (count > 0), if_any + 2), (one, otherwise + 2), else_=0,
-        )  # fmt: skip
-        found[name] = code.min() if name == LEAST_LABEL else code.max()
+
+    def label(at_zero: Any, at_one: Any) -> Any:
+        """The code of a score as `predictions.row_checks.label_extremes` has it."""
+        return ibis.cases(
+            (score.isnull(), None), (score == 0, at_zero), (score == 1, at_one), else_=0
+        )
+
+    has_pos, has_neg = _.pos > 0, _.neg > 0
+    found[LEAST_LABEL] = label(has_pos.ifelse(1, 2), has_pos.ifelse(3, 4)).min()
+    found[GREATEST_LABEL] = label(has_neg.ifelse(2, 1), has_neg.ifelse(4, 3)).max()
     rated = segments(cells(predictions).filter(kept), measures)
     result: IbisTable = rated.aggregate(
         by=predictions.cases.keys,

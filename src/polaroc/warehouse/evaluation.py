@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -100,26 +100,29 @@ def evaluate(
     predictions = read(table, columns)
     if columns.get("positive") is not None:
         check_labels_of(predictions.cases, _labels(table, predictions).to_series())
-    there = [one for one in measures if one.is_area and one.name in SUMMED and not intervals]
-    here = [one for one in measures if not (one.is_area and one.name in SUMMED)]
-    wide = _totals(table, predictions, there)
+    summed = [one for one in measures if one.is_area and one.name in SUMMED]
+    others = [one for one in measures if not (one.is_area and one.name in SUMMED)]
+    wide = _totals(table, predictions, [] if intervals else summed)
     warn_of_parts(predictions.cases, wide)
     keys = predictions.cases.keys
+    beside: Any = {"on": keys or pl.lit(0), "how": "left", "nulls_equal": True}
     if intervals:
         measured = evaluate_locally(
             _fetched(predictions), priors=priors, over=over, interpolation=interpolation,
             intervals=True, level=level, measure=measure, score_prior=score_prior,
         )  # fmt: skip
         totals = wide.select(*keys, "positives", "negatives", "dropped")
-        beside = _beside(measured.lazy().drop("positives", "negatives"), totals, keys)
-        noted = beside.with_columns(joined_notes("dropped", "note"))
-        return noted.select(measured.columns).collect()
-    noted = wide.lazy().with_columns(joined_notes("dropped", label_note()))
-    if here:
-        sums = sums_of_rows(read_locally(_fetched(predictions)), here)
-        noted = _beside(
-            noted, sums.drop("positives", "negatives", "note", EFFECTIVE, strict=False), keys
+        noted = (
+            measured.drop("positives", "negatives")
+            .join(totals, **beside, maintain_order="left")
+            .with_columns(joined_notes("dropped", "note"))
         )
+        return noted.select(measured.columns)
+    if others:
+        sums = sums_of_rows(read_locally(_fetched(predictions)), others)
+        known = ("positives", "negatives", "note", EFFECTIVE)
+        wide = wide.join(sums.drop(known, strict=False), **beside)
+    noted = wide.lazy().with_columns(joined_notes("dropped", label_note()))
     measured = tidy(noted, keys, measures)
     return (measured if estimates is None else at_estimates(measured, estimates)).collect()
 
@@ -151,14 +154,11 @@ def _totals(
     if refused.height:
         # The scores are not fetched.
         refuse_errors(replace(cases, score=None, source=_labels(table, predictions)), refused)
-    of_weights = (
-        [effective_number(pl.col("negatives"), pl.col(NEG_SQUARES))] if cases.weight else []
-    )
-    kind = pl.Float64 if cases.counted_by else pl.Int64
+    if cases.weight:
+        wide = wide.with_columns(effective_number(pl.col("negatives"), pl.col(NEG_SQUARES)))
     return wide.with_columns(
-        pl.col("positives", "negatives").cast(kind),
+        pl.col("positives", "negatives").cast(pl.Float64 if cases.counted_by else pl.Int64),
         pl.format("dropped {}", errors_in_words(codes)).alias("dropped"),
-        *of_weights,
     )
 
 
@@ -175,10 +175,3 @@ def _fetched(predictions: Predictions) -> Cases[pl.DataFrame]:
         predictions.cases, rows=rows, source=rows, columns={}, case=None, errors=(), is_valid=True,
         count=None if predictions.cases.weight else count,
     )  # fmt: skip
-
-
-def _beside(table: pl.LazyFrame, more: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The rows of a table with further columns of their keys."""
-    if keys:
-        return table.join(more.lazy(), on=keys, how="left", nulls_equal=True, maintain_order="left")
-    return table.join(more.lazy(), how="cross") if more.height else table.clear()

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from functools import reduce
-from operator import add
 from typing import Any
 
 from polaroc import rates
@@ -18,6 +16,7 @@ from polaroc.typing import IbisTable, Interpolation
 from polaroc.warehouse.connections import ibis_library
 from polaroc.warehouse.predictions import literal
 
+# The measures that have a mean error over a range of priors.
 OF_ERRORS = ("auc_range", "accsens")
 # The measures that an engine sums; others are made of its cells.
 SUMMED = ("auc", "auprec", "iauprec", "sens", "equal_error", *OF_ERRORS)
@@ -29,9 +28,10 @@ def safe_name(name: str) -> str:
 
 
 def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
-    """Cells with the columns `RATES`, null without positives, and what measures need besides.
+    """Cells with the columns `RATES`, null without positives.
 
-    That are the priors at which the two ends of a segment are balanced, limited to each range.
+    For mean errors over a range also the priors at which the two ends of a segment are balanced,
+    limited to the range.
     """
     _ = ibis_library()._
     positives, negatives = _.positives.nullif(0), _.negatives.nullif(0)
@@ -55,8 +55,9 @@ def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     return rated.mutate(**ends) if ends else rated
 
 
-def _ends(lo: float, hi: float) -> tuple[str, str]:
-    return tuple(safe_name(private(f"{end}_{lo}_{hi}")) for end in ("first", "last"))
+def _ends(lo: float, hi: float) -> list[str]:
+    """The columns of the priors at the ends of segments."""
+    return [safe_name(private(f"{end}_{lo}_{hi}")) for end in ("first", "last")]
 
 
 def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
                     weight * _auprec_area(s, node, arguments.interpolation)
                     for node, weight in measure.nodes
                 ]
-                added = reduce(add, areas)
+                added = _total(areas)
             else:
                 ends = (table[name] for name in _ends(*arguments.over))
                 added = _range_error(s, *arguments.over, *ends)
@@ -116,12 +117,19 @@ def _range_error(s: Any, lo: float, hi: float, first: Any, last: Any) -> Any:
         (first + literal(node) * width, literal(weight))
         for node, weight in quadrature(nodes_needed((lo, hi)))
     ]
-    by_nodes = reduce(
-        add, (weight * at * (1 - at) / (s.df + bend * at).nullif(0) for at, weight in nodes)
+    by_nodes = _total(
+        [weight * at * (1 - at) / (s.df + bend * at).nullif(0) for at, weight in nodes]
     )
     is_bent = bend.abs() > literal(CLOSED_FORM_BEND) * (s.dt + s.df)
     inside = 2 * bulk * width * is_bent.ifelse(closed, by_nodes)
     return level + ((width > 0) & (bulk > 0)).ifelse(inside, literal(0))
+
+
+def _total(values: list[Any]) -> Any:
+    """The sum of values, in pairs: engines refuse queries that are nested a thousand deep."""
+    while len(values) > 1:
+        values = [sum(values[i + 1 : i + 2], values[i]) for i in range(0, len(values), 2)]
+    return values[0]
 
 
 def _log1p(value: Any) -> Any:

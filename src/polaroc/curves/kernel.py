@@ -156,7 +156,7 @@ def _numbered(
             places = places // len(values)
         return found[::-1]
 
-    return rows.select(number_of.cast(pl.UInt32).alias(KEY_INDEX)).to_series(), size, keys_of
+    return number_of, size, keys_of
 
 
 def _numbered_values(column: pl.Series) -> tuple[pl.Series, pl.Expr] | None:
@@ -210,12 +210,12 @@ def _placed(rows: pl.DataFrame) -> Coding:
     return Coding(len(values), len(values), values=values)
 
 
-def _codes(rows: pl.DataFrame, number: pl.Series, coding: Coding) -> pl.Series:
+def _codes(rows: pl.DataFrame, number: pl.Expr | pl.Series, coding: Coding) -> pl.Series:
     below = (pl.lit(coding.best, pl.Int64) - coding.rank).cast(pl.UInt64)
     place = pl.col(KEY_INDEX).cast(pl.UInt64) * pl.lit(coding.positions, pl.UInt64) + below
     code = place * pl.lit(2, pl.UInt64) + pl.col(TRUTH)
-    numbered = rows.lazy().select(SCORE, TRUTH).with_columns(number)
-    return numbered.select(code.alias(SORT_CODE)).collect(engine="in-memory").to_series()
+    numbered = rows.lazy().with_columns(number.alias(KEY_INDEX))
+    return numbered.select(code.alias(SORT_CODE)).collect(engine="streaming").to_series()
 
 
 def _sorted(rows: pl.DataFrame, codes: pl.Series) -> pl.DataFrame:

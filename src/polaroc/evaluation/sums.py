@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.private_columns import COUNT, KEY_INDEX, TRUTH, WEIGHT
 from polaroc.curves.hull import hulls
 from polaroc.curves.kernel import Ranked, ranked
-from polaroc.curves.segments import COUNTS, segment_columns
+from polaroc.curves.segments import COUNTS, RATES
 from polaroc.curves.totals import totals
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import merged, per_key
@@ -60,21 +60,21 @@ def sums_of_segments(
     least: Mapping[str, pl.Expr],
 ) -> pl.DataFrame:
     """Per key the sums and minima over its segments, null for a key without any."""
-    values = (
-        counts.lazy()
-        .with_columns(**segment_columns())
-        .select(**sums, **least)
-        .collect(engine="streaming")
+    pos, neg, tp, fp, positives, negatives = map(pl.col, COUNTS)
+    rates = ((tp - pos) / positives, (fp - neg) / negatives, tp / positives, fp / negatives,
+             pos / positives, neg / negatives)  # fmt: skip
+    segments = counts.lazy().with_columns(
+        rate.alias(name) for name, rate in zip(RATES, rates, strict=True)
     )
-    some = np.flatnonzero(np.diff(starts))
-    columns = []
-    for name in values.columns:
+    values = segments.select(**sums, **least).collect(engine="streaming")
+    some, columns = np.flatnonzero(np.diff(starts)), []
+    for value in values.iter_columns():
         result = np.full(len(starts) - 1, np.nan)
         if len(some):
-            reduce = np.fmin.reduceat if name in least else np.add.reduceat
-            own = values[name].fill_null(np.nan).to_numpy()
-            result[some] = reduce(own, starts[some])
-        columns.append(pl.Series(name, result, nan_to_null=True))
+            reduce = np.fmin.reduceat if value.name in least else np.add.reduceat
+            own = value.fill_null(np.nan) if value.null_count() else value
+            result[some] = reduce(own.to_numpy(), starts[some])
+        columns.append(pl.Series(value.name, result, nan_to_null=True))
     return pl.DataFrame(columns)
 
 

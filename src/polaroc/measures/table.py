@@ -12,7 +12,7 @@ from polaroc.base.columns import (
     WITH_INTERVAL,
     effective_column,
 )
-from polaroc.base.private_columns import COUNT, PLACE
+from polaroc.base.private_columns import COUNT
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.measures.spec import Measure
@@ -77,13 +77,10 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
     shown = [*kept, *MEASURE_COLUMNS, *([OVER] if any(one.over for one in measures) else [])]
     note = joined_notes("note", one_class_note(pl.col("positives"), pl.col("negatives")))
     rows = wide.with_columns(effective, note)
-    table = pl.concat(
-        rows.select(*kept, *_row(one), pl.lit(place, pl.UInt32).alias(PLACE))
-        for place, one in enumerate(measures)
-    )
-    # `prior` tells the rows of a surface apart.
-    order = [*keys, PLACE] if len(measures) > 1 else keys
-    return (table.sort(order, nulls_last=True) if order else table).select(shown)
+    table = pl.concat(rows.select(*kept, *_row(one)) for one in measures)
+    # `prior` tells the rows of a surface apart; the measures of a key stay in their order.
+    ordered = table.sort(keys, nulls_last=True, maintain_order=True) if keys else table
+    return ordered.select(shown)
 
 
 def without_repeats(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:

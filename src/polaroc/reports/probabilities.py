@@ -79,7 +79,7 @@ def _table(
     """The Brier score of each model at each prior, its parts and its skill."""
     names = [*BRIER_PARTS, "brier_skill"]
     selected = select_measures(names, priors, None, "exact", score_prior=score_prior)
-    long = measures_of_curves(curves.lazy(), selected.measures).collect()
+    long = measures_of_curves(curves.lazy(), selected).collect()
     model, estimate = keys.columns[0], pl.col("estimate")
     estimates = {name: estimate.filter(measure=name).first() for name in names}
     by_prior = long.group_by(model, "prior").agg(**estimates).sort("prior")

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
+import polars as pl
 
-from polaroc.base.checks import (
-    check_share,
-    check_text,
-    is_number,
-    pair_of,
-    shortened,
-)
-from polaroc.base.rounding import number
+from polaroc.base.checks import check_share, check_text, is_number, pair_of, shortened
+from polaroc.base.rounding import number, rounded_up
+from polaroc.base.statistics import equal_units, least_factor
 from polaroc.errors import InvalidArgument, example
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
 from polaroc.measures.spec import Measure
@@ -29,54 +26,35 @@ from polaroc.models.compared import (
     single_prior,
     two_models,
 )
-from polaroc.models.fitted import Fitted, fitted, single_measure, too_few_cases
+from polaroc.models.fitted import fitted, single_measure, too_few_cases
+from polaroc.models.gate_result import GateResult, decide
 from polaroc.models.measure_rows import needs_range, of_one_range, refuse_places
-from polaroc.models.missed_positives import positives_and_bias
-from polaroc.models.result import Comparison
-from polaroc.models.verdict import GateResult, Limits, decide, more_cases
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
+from polaroc.uncertainty.influence import of_cases
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.small_samples import (
     AREAS,
-    LARGEST_RATES,
     bias_of_few_negatives,
+    bias_on_folds,
     difference_limits,
     why_no_promise,
 )
-from polaroc.uncertainty.unseen_positive import Positives
+from polaroc.uncertainty.unseen_positive import Positives, equal_positives
 
-# Warnings, and sentences of warnings.
-ON_CASES = "This is about {}. It says nothing about models that are trained again."
+# Limits of challenger minus champion if there were so many times the cases.
+Limits = Callable[[float], tuple[float, float]]
 # With fewer cases of a class the limits are clearly wider than with many.
 FEW_CASES = 200
-WIDENED = "With {} cases of a class the interval is wider than with many. In simulation"
-MEASURED = (
-    " with normal scores, a challenger that is worse by exactly the margin passed in at most {} of "
-    "samples, where 0.025 is the aim (95 % confidence)."
-)
-NOT_MEASURED = " it was tried for AUC, AUPREC and IAUPREC only."
-OF_CLUSTERS = (
-    "With {} clusters of a class the interval is wider than with many. How often a pass is wrong "
-    "was measured for independent cases only."
-)
-NO_PROMISE = "There are too few cases for an interval, a pass or a fail: {}."
-UNKNOWN_POSITIVES = (
-    "Nothing tells how many positives there are, of which a model may miss some that few would not "
-    "show. So there is no interval, pass or fail: give predictions with case='id'; or of measures "
-    "without weights test_train_ratio=0.25, 1/(k-1) for k folds."
-)
+# The largest multiple of the cases that is tried, and the precision with which it is found.
+MAX_CASES, PRECISION = 1024, 1.02
 FEW_NEGATIVES = (
     "With few negatives areas are biased, by an unknown amount. So the interval is {} wider on "
     "both sides, three times the change with half of the negatives."
-)
-RANK_ALIKE = "The two models rank all cases alike."
-SAME_DIFFERENCE = (
-    "The models differ by the same amount on any of these cases, for example because they separate "
-    "the classes perfectly. So these cases do not tell how much the difference varies."
 )
 
 
@@ -141,38 +119,31 @@ def gate(
 
     Notes
     -----
-    "pass" where `lower` ≥ −`margin`, "fail" where `upper` < −`margin`, else
-    "undecided". For a measure where less is better, such as "sens", "pass" where
-    `upper` ≤ `margin` and "fail" where `lower` > `margin`.
+    "pass" if `lower` ≥ −`margin`, "fail" if `upper` < −`margin`, else "undecided". For a measure
+    of which less is better, such as "sens", "pass" if `upper` ≤ `margin`, "fail" if `lower` >
+    `margin`. Models that rank all cases alike pass.
 
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003), with J−1
     degrees of freedom. It is about models trained again on other samples of this size.
 
     On one test set it is about these fitted models on other cases like these. It is Student's,
     with one degree of freedom less than there are cases of the rarer class. The variance is that
-    over the cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988), with a few cases of
-    the largest influence seen added to each class: one for the AUC, two for other measures.
+    of the influences of the cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988), to
+    which a few cases with the largest influence are added per class: one for the AUC, two for other
+    measures. With `cluster` the influences of the cases of a class are summed within each cluster
+    (Obuchowski 1997).
 
     For AUC, AUPREC and IAUPREC two other intervals may widen it: Student's interval of the
-    log-odds, and an empirical likelihood that allows for one more positive, which the worse model
-    misses completely. So a wrong pass is about as rare as promised with few cases, too, and where a
-    challenger misses some positives that few cases may not show (``just simulate gates_cases``).
-    On folds this likelihood widens the interval, too. Each positive then counts once, by its mean
-    over the folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not known,
-    do not tell how many positives there are: the verdict is then "undecided".
+    log-odds, and an empirical likelihood with one more positive, which the worse model misses
+    completely. So wrong passes stay rare with few cases, and where a challenger misses positives of
+    a kind that few cases may not show (``just simulate gates_cases``). On folds this likelihood
+    widens the interval, too; each positive then counts once, by its mean over the folds.
 
-    With `cluster`, clusters take the place of cases: the influences of the cases of a class are
-    summed within each (Obuchowski 1997).
-
-    There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
-    for AUPREC and IAUPREC where there are far too few negatives for the priors.
-    Where they are somewhat too few, or folds have few, the interval is wider by three times what
-    half of them change, and `warnings` says so. It also says how many cases would decide what is
-    undecided.
-
-    Models that rank all cases alike differ by 0, and pass. Where two models that do not
-    rank alike show no variation (both perfect, or a difference that is the same in
-    every fold), there is no interval, and the verdict is "undecided".
+    There is no interval, and the verdict is "undecided": with fewer than 20 cases of a class; for
+    AUPREC and IAUPREC with far too few negatives for the priors (with somewhat too few it is
+    wider by three times what half of them change); for measures of weighted cases, or of folds
+    whose `test_train_ratio` is not known, which do not tell how many positives there are; and if
+    nothing shows how much the difference varies, such as that of two perfect models.
 
     Examples
     --------
@@ -188,73 +159,25 @@ def gate(
     """
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
-    has_scores = cases.truth is not None
-    prior = single_prior(priors)
-    measure = _measure_asked(measure, over, prior, has_scores=has_scores)
-    _check_margin(measure, margin)
-    check_share("level", level)
-    two = two_models(cases, champion, challenger)
-    given = compared(two)
-    # By default predictions are taken at the observed prior, and measures at the one they have.
-    by_default = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors
-    at: Prior | None = "observed" if by_default else prior
-    shown_over: Over | str | None = over
-    # A range is allowed for measures that need none, so that all can have the same settings.
-    needed_over = over if needs_range(measure) or measure not in CATALOG else None
-    if given.on_cases:
-        refuse_places(measure, needed_over, prior)
-        models = fitted(given.cases, measure, at or "observed", needed_over)
-        lead = _on_cases(given, models, (challenger, champion), level)
-    else:
-        if given.are_measures:
-            _, shown_over = of_one_range(given.table, measure, over)
-        result = compare(
-            two, measure, priors=at, over=over if needs_range(measure) else None, level=level,
-            score_prior=score_prior, test_train_ratio=test_train_ratio,
-        )  # fmt: skip
-        area = None
-        if measure in AREAS:
-            area = partial(
-                single_measure, measure, at or "observed", needed_over, cases.score_prior
-            )
-        lead = _on_folds(result, given, champion, challenger, area)
-    higher = higher_is_better(measure)
-    verdict = decide(lead.lower, lead.upper, margin, higher=higher)
-    doubts = []
-    if verdict == "undecided" and lead.limits is not None:
-        doubts.append(more_cases(lead.limits, margin, lead.moved, higher=higher))
-    return GateResult(
-        verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
-        lead.estimates[champion], lead.estimates[challenger],
-        measure=_in_words(measure, at, shown_over), higher_is_better=higher,
-        margin=margin, level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
-        positives=lead.of_class[0], negatives=lead.of_class[1],
-    )  # fmt: skip
-
-
-def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
-    """The measure that is compared: at one prior, "iauprec" is "auprec" there."""
+    prior, has_scores = single_prior(priors), cases.truth is not None
     check_text("measure", measure, "iauprec")
     if over is not None and prior is not None:
         raise InvalidArgument(
             "both over and priors are given.",
             hint="leave one of them out: over=(0.05, 0.20) is a range, priors=0.1 a single prior.",
-        )  # fmt: skip
+        )
     if prior is not None:
         measure = at_one_prior(measure)
         refuse_places(measure, None, prior)
-        if not isinstance(prior, str) or prior != OBSERVED:
+        if prior != OBSERVED:
             check_prior(prior)
-    if over is None and prior is None and has_scores and needs_range(measure):
+    elif over is None and has_scores and needs_range(measure):
         raise InvalidArgument(
             f"{measure!r} is over a range of priors, and neither over nor priors is given.",
             hint="give over=(0.05, 0.20), or priors=0.1 where it is known.",
         )
-    return measure
-
-
-def _check_margin(measure: str, margin: object) -> None:
-    """Refuse a margin outside what is allowed."""
+    elif has_scores and measure in CATALOG and CATALOG[measure].at_priors:
+        prior = "observed"
     lowest, highest = value_range(measure)
     most = inf if lowest is None or highest is None else highest - lowest
     if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
@@ -264,125 +187,150 @@ def _check_margin(measure: str, margin: object) -> None:
             "be worse.",
             hint=example("margin", 0.01),
         )
+    check_share("level", level)
+    # A range is allowed for measures that need none, so that all can have the same settings.
+    over = over if needs_range(measure) or measure not in CATALOG else None
 
+    two = two_models(cases, champion, challenger)
+    given = compared(two)
+    shown_over: Over | str | None = over
+    if given.on_cases:
+        refuse_places(measure, over, None if priors is None else prior)
+        difference = _on_cases(
+            given, measure, prior or "observed", over, champion, challenger, level
+        )
+    else:
+        if given.are_measures:
+            _, shown_over = of_one_range(given.table, measure, over)
+        difference = _on_folds(given, two, measure, prior, over, champion, challenger, level)
 
-def _in_words(measure: str, prior: Prior | None, over: Over | str | None) -> str:
-    """The measure and its prior or range of priors, in words."""
+    higher, warnings = higher_is_better(measure), difference.warnings
+    verdict = decide(difference.lower, difference.upper, margin, higher=higher)
+    if verdict == "undecided" and difference.limits is not None:
+        needed = _cases_needed(difference.limits, margin, difference.moved, higher=higher)
+        warnings = [needed, *warnings]
     if isinstance(prior, str):
         place = f"at the {prior} prior"
     else:
-        over = over if needs_range(measure) else None
-        place = describe_priors(over, [] if prior is None else [prior])
-    return f"{label(measure)} {place}".rstrip()
+        place = describe_priors(
+            shown_over if needs_range(measure) else None, [] if prior is None else [prior]
+        )
+    return GateResult(
+        verdict, difference.estimate, difference.lower, difference.upper, champion, challenger,
+        difference.champion, difference.challenger, f"{label(measure)} {place}".rstrip(), higher,
+        margin, level, difference.cases, tuple(warnings), *difference.of_class,
+    )  # fmt: skip
 
 
-class Lead(NamedTuple):
-    """The challenger minus the champion: estimate, limits and warnings."""
+@dataclass
+class Difference:
+    """The challenger minus the champion: estimate, interval, and the limits with more cases."""
 
-    difference: float
-    lower: float | None
-    upper: float | None
-    estimates: dict[Any, float]
+    champion: float
+    challenger: float
+    estimate: float
     cases: str
-    warnings: tuple[str, ...]
-    limits: Limits | None = None  # as a function of how many times the cases there are
-    moved: Moved | None = None  # by each case, on one test set
+    warnings: list[str]
+    lower: float | None = None
+    upper: float | None = None
+    limits: Limits | None = None
+    moved: Moved | None = None  # the influences of the cases of one test set
     of_class: tuple[int | None, int | None] = (None, None)
 
 
 def _on_cases(
-    given: Compared,
-    models: Fitted,
-    pair: tuple[object, object],
-    level: float,
-) -> Lead:
-    """The lead of the first of two fitted models over the second, paired by case."""
+    given: Compared, measure: str, prior: Prior, over: Over | None, champion: object,
+    challenger: object, level: float,
+) -> Difference:  # fmt: skip
+    """The difference of two fitted models, paired by case."""
+    models = fitted(given.cases, measure, prior, over)
     scored, evidence = models.cases.scored, models.evidence
-    first, second = (scored.models.index(model) for model in pair)
-    lead = contrasts(evidence, np.array([first]), np.array([second]))
-    difference, error = lead.difference.item(), lead.std_error.item()
+    pair = scored.models.index(challenger), scored.models.index(champion)
+    contrast = contrasts(evidence, np.array(pair[:1]), np.array(pair[1:]))
+    estimate, error = contrast.difference.item(), contrast.std_error.item()
     if error != error or (moved := evidence.moved) is None:
         raise too_few_cases()
-    lower: float | None = None
-    upper: float | None = None
-    limits: Limits | None = None
+    result = Difference(
+        float(evidence.estimates[0, pair[1]]), float(evidence.estimates[0, pair[0]]), estimate,
+        f"{scored.size:,} cases", [*given.left_out, *models.doubts], moved=moved,
+        of_class=scored.of_class,
+    )  # fmt: skip
+    few, units = min(moved.counts), moved.units
     note: str | None = None
-    if error > 0:
-        few = min(moved.counts)
-        why_none = why_no_promise(models.measure, *scored.of_class, few, moved.units)
-        if why_none is None:
-            bias = bias_of_few_negatives(scored, models.measure, (first, second))
-            limits = partial(
-                difference_limits, evidence, (first, second), level, models.name, bias=bias
-            )
-            lower, upper = limits(1.0)
-            note = FEW_NEGATIVES.format(number(bias)) if bias else None
-            note = note or _of_few_cases(few, moved.units, models.name)
-        else:
-            note = NO_PROMISE.format(why_none)
-    elif difference == 0 and scored.rank_alike():
-        lower = upper = 0.0
-        note = RANK_ALIKE
+    if error > 0 and (why := why_no_promise(models.measure, *scored.of_class, few, units)):
+        note = f"There are too few cases for an interval, a pass or a fail: {why}."
+    elif error > 0:
+        bias = bias_of_few_negatives(scored, models.measure, pair)
+        result.limits = partial(difference_limits, evidence, pair, level, measure, bias=bias)
+        result.lower, result.upper = result.limits(1.0)
+        if bias:
+            note = FEW_NEGATIVES.format(number(bias))
+        elif few < FEW_CASES:
+            note = f"With {few:,} {units} of a class the interval is wider than with many."
+    elif estimate == 0 and scored.rank_alike():
+        result.lower = result.upper = 0.0
+        note = "The two models rank all cases alike."
     else:
-        note = SAME_DIFFERENCE
-    warnings = (
-        *given.left_out, *models.doubts, *([] if note is None else [note]),
-        ON_CASES.format(evidence.about),
-    )  # fmt: skip
-    estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
-    return Lead(
-        difference, lower, upper, estimates, f"{scored.size:,} cases", warnings, limits, moved,
-        scored.of_class,
-    )  # fmt: skip
-
-
-def _of_few_cases(few: int, units: str, measure: str) -> str | None:
-    """A warning about limits that rest on few cases or clusters of a class."""
-    if few >= FEW_CASES:
-        return None
-    if units != CASES:
-        return OF_CLUSTERS.format(f"{few:,}")
-    rate = LARGEST_RATES.get(measure)
-    return WIDENED.format(f"{few:,}") + (NOT_MEASURED if rate is None else MEASURED.format(rate))
+        note = (
+            "The models differ by the same amount on any of these cases, for example because they "
+            "separate the classes perfectly. So these cases do not tell how much the difference "
+            "varies."
+        )
+    result.warnings += [] if note is None else [note]
+    result.warnings.append(
+        f"This is about {evidence.about}. It says nothing about models that are trained again."
+    )
+    return result
 
 
 def _on_folds(
-    result: Comparison,
-    given: Compared,
-    champion: object,
-    challenger: object,
-    area: Callable[[], Measure] | None,
-) -> Lead:
-    """The lead where models are fitted anew for each fold; `area`, if any, makes the measure."""
-    difference, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
+    given: Compared, two: Cases[Any], measure: str, prior: Prior | None, over: Over | None,
+    champion: object, challenger: object, level: float,
+) -> Difference:  # fmt: skip
+    """The difference where models are fitted anew for each fold."""
+    result = compare(
+        two, measure, priors=prior, over=over if needs_range(measure) else None, level=level,
+        score_prior=two.score_prior, test_train_ratio=two.test_train_ratio,
+    )  # fmt: skip
+    estimate, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
     if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
-        difference, lower, upper = 0 - difference, 0 - upper, 0 - lower
-    notes, limits = list[str](), None
-    if result.pairs["std_error"].item() > 0:
-        ratio = result.plan.test_train_ratio
-        unknown = ratio == 0 and given.test_train_ratio is None
-        positives, bias = (None, 0.0) if area is None else positives_and_bias(
-            given, challenger, difference, None if unknown else ratio, area, result.plan.level
-        )  # fmt: skip
-        if area is not None and positives is None:
-            notes.append(UNKNOWN_POSITIVES)
-            lower = upper = None
-        else:
-            limits = partial(
-                _limits_on_folds, (lower, difference, upper), positives, bias, result.plan.level
-            )
-            lower, upper = limits(1.0)
-            notes += [FEW_NEGATIVES.format(number(bias))] if bias else []
-    elif difference == 0:
-        notes.append("The two models have the same measure in every fold.")
-    else:
-        lower = upper = None
-    return Lead(
-        difference, lower, upper,
-        dict(result.letters.select(result.model, "mean").iter_rows()),
-        f"{result.size} folds", (*notes, *result.warnings), limits,
+        estimate, lower, upper = 0 - estimate, 0 - upper, 0 - lower
+    means = dict(result.letters.select(result.model, "mean").iter_rows())
+    found = Difference(
+        means[champion], means[challenger], estimate, f"{result.size} folds", [],
+        lower, upper,
     )  # fmt: skip
+    if result.pairs["std_error"].item() > 0:
+        positives, bias = None, 0.0
+        if measure in AREAS:
+            ratio = result.plan.test_train_ratio
+            ratio = None if ratio == 0 and given.test_train_ratio is None else ratio
+            built = partial(
+                single_measure, measure, prior or "observed", over, given.cases.score_prior
+            )
+            positives, bias = _positives_and_bias(given, challenger, estimate, ratio, built, level)
+        if measure in AREAS and positives is None:
+            found.lower = found.upper = None
+            found.warnings.append(
+                "Nothing tells how many positives there are, of which a model may miss some that "
+                "few would not show. So there is no interval, pass or fail: give predictions with "
+                "case='id'; or of measures without weights test_train_ratio=0.25, 1/(k-1) for k "
+                "folds."
+            )
+        else:
+            found.limits = partial(
+                _limits_on_folds, (lower, estimate, upper), positives, bias, level
+            )
+            found.lower, found.upper = found.limits(1.0)
+            if bias:
+                found.warnings.append(FEW_NEGATIVES.format(number(bias)))
+    elif estimate == 0:
+        found.warnings.append("The two models have the same measure in every fold.")
+    else:
+        found.lower = found.upper = None
+    found.warnings += result.warnings
+    return found
 
 
 def _limits_on_folds(
@@ -392,10 +340,7 @@ def _limits_on_folds(
     level: float,
     copies: float,
 ) -> tuple[float, float]:
-    """Limits if there were `copies` times the cases: the wider of those of folds and of positives.
-
-    They are `bias` wider on both sides.
-    """
+    """The wider of the limits of folds and of positives, with `copies` times the cases."""
     lower, difference, upper = of_folds
     root = copies**0.5
     lower = difference - (difference - lower) / root
@@ -404,3 +349,80 @@ def _limits_on_folds(
         lower = min(lower, positives.least(level, copies=copies))
         upper = max(upper, -positives.turned.least(level, copies=copies))
     return min(lower, difference) - bias / root, max(upper, difference) + bias / root
+
+
+def _positives_and_bias(
+    given: Compared, challenger: object, lead: float, ratio: float | None,
+    measure: Callable[[], Measure], level: float,
+) -> tuple[Positives | None, float]:  # fmt: skip
+    """The influences of the positives of all folds on the difference, and its bias.
+
+    Each positive is taken once, by its mean over the folds that test it. Where nothing tells which
+    rows are the same case, only their number is known, as if none of them moved the difference;
+    where not even that, as in sums of weights, there is None. `ratio` is that of test to training
+    cases. The bias of few negatives is 0 for measures, which do not tell it.
+    """
+    bias = 0.0
+    if given.are_measures:
+        table = given.table
+        if not table.schema.get("positives", pl.String()).is_integer():
+            return None, bias
+        counts = table.filter(pl.col("positives") > 0).group_by(given.keys)
+        positives = counts.agg(pl.col("positives").first())["positives"]
+        total, keys = float(positives.sum()), len(positives)
+    else:
+        scored = scored_by_key(given.cases, given.keys, units=True)
+        bias = bias_on_folds(scored, challenger, measure())
+        if next(iter(scored.values())).clusters is not None:
+            return _mean_influences(scored, challenger, lead, measure(), level), bias
+        weights = [
+            (np.ones(truth.size) if weight is None else weight)[truth]
+            for fold in scored.values() for _, truth, weight in fold.by_model
+        ]  # fmt: skip
+        total, keys = equal_units(np.concatenate(weights)), len(scored)
+    if ratio is None or not total:
+        return None, bias
+    # All cases that a fold does not test are trained on; folds that share nothing add up.
+    count = total / 2 if ratio == 0 else total / keys * (1 + 1 / ratio)
+    return Positives.of(np.zeros(0), count, count, lead), bias
+
+
+def _mean_influences(
+    scored: dict[tuple[Any, ...], ScoredCases],
+    challenger: object,
+    lead: float,
+    measure: Measure,
+    level: float,
+) -> Positives:
+    """The mean influence of each positive case or cluster over the folds that test it."""
+    numbers = [fold.clusters[0][fold.truths[0]] for fold in scored.values() if fold.clusters]
+    units = 1 + max(int(number.max(initial=0)) for number in numbers)
+    sums, weights = np.zeros(units), np.zeros(units)
+    for (model, *_), fold, unit in zip(scored, scored.values(), numbers, strict=True):
+        score, truth, weight = next(fold.by_model)
+        influence = of_cases(score, truth, [measure], weight)
+        weight = np.ones(len(unit)) if weight is None else weight[truth]
+        values = influence.estimates[0] + influence.positives[0]
+        sums += (1 if model == challenger else -1) * np.bincount(unit, weight * values, units)
+        weights += np.bincount(unit, weight, units) / 2
+    sums, weights = sums[weights > 0], weights[weights > 0]
+    influences = (sums - weights * (sums.sum() / weights.sum())) / weights.sum()
+    return Positives.of(influences, len(influences), equal_positives(weights, level), lead)
+
+
+def _cases_needed(limits: Limits, margin: float, moved: Moved | None, *, higher: bool) -> str:
+    """How many cases would decide what limits leave open; `moved` counts those of one test set."""
+
+    def is_decided(copies: float) -> bool:
+        return decide(*limits(copies), margin, higher=higher) != "undecided"
+
+    least = least_factor(is_decided, MAX_CASES, PRECISION)
+    if_as_now = "if the models differed as much on them."
+    if least is None:
+        return f"Even {MAX_CASES:,} times as many cases would not decide it, {if_as_now}"
+    needed = f"{rounded_up(10 * least) / 10:g} times as many cases"
+    if moved is not None:
+        positives, negatives = (f"{rounded_up(least * count):,}" for count in moved.counts)
+        units = "" if moved.units == CASES else f" {moved.units} with"
+        needed = f"{positives}{units} positives and {negatives}{units} negatives"
+    return f"About {needed} would decide it, {if_as_now}"

@@ -36,8 +36,6 @@ MAX_BIAS = 0.15
 # the mean over so many divisions into halves.
 MAX_WIDENED, TIMES_CHANGE, DIVISIONS = 0.6, 3.0, 8
 ROOM = 1e-9
-# The largest rate of passes and of fails at the margin, of which each may be 0.025.
-LARGEST_RATES = {"auc": 0.03, "auprec": 0.03, "iauprec": 0.03}
 
 
 def difference_limits(

@@ -1,27 +1,17 @@
 """Whether a challenger may replace a champion: the rule, and the result in words."""
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from polaroc.base.rounding import number, rounded_up
-from polaroc.base.statistics import least_factor
+from polaroc.base.rounding import number
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import Summarised, noted
-from polaroc.uncertainty.evidence import CASES, Moved
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Verdict = Literal["pass", "fail", "undecided"]
-Limits = Callable[[float], tuple[float, float]]
-# Up to so many times the cases, and how nearly their number is found.
-MOST, NEARLY = 1024, 1.02
-WOULD_DO = "About {} would decide it, if the models differed as much on them."
-TOO_MANY = (
-    "Even {:,} times as many cases would not decide it, if the models differed as much on them."
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,23 +82,24 @@ class GateResult(Summarised):
     @property
     def markdown(self) -> str:
         """The verdict, a table of its numbers and the notes, for a pull request or a wiki."""
-        limits = (
-            "none"
-            if self.lower is None or self.upper is None
-            else f"{number(self.lower)} to {number(self.upper)}"
-        )
-        measure = f"{self.measure}{'' if self.higher_is_better else ' (less is better)'}"
-        both = number(self.champion_estimate), number(self.challenger_estimate)
-        headings = (
-            self.champion, self.challenger, "difference", f"{100 * self.level:g} % limits", "margin"
-        )  # fmt: skip
-        values = (*both, number(self.difference), limits, f"{self.margin:g}")
-        lines = [
-            markdown_table(["", *headings], [[measure, *values]]),
-            f"Measured on {self.cases}.",
-            "\n".join(f"- {markdown_text(line)}" for line in self.warnings),
+        has_limits = self.lower is not None and self.upper is not None
+        limits = f"{number(self.lower)} to {number(self.upper)}" if has_limits else "none"
+        measure = self.measure + ("" if self.higher_is_better else " (less is better)")
+        columns = [
+            ("", measure),
+            (self.champion, number(self.champion_estimate)),
+            (self.challenger, number(self.challenger_estimate)),
+            ("difference", number(self.difference)),
+            (f"{100 * self.level:g} % limits", limits),
+            ("margin", f"{self.margin:g}"),
         ]
-        return "\n\n".join([f"**{markdown_text(self.answer)}**", *filter(None, lines)]) + "\n"
+        headings, values = (
+            f"| {' | '.join(map(_markdown, row))} |" for row in zip(*columns, strict=True)
+        )
+        table = "\n".join([headings, f"| --- |{' --: |' * (len(columns) - 1)}", values])
+        notes = "\n".join(f"- {_markdown(line)}" for line in self.warnings)
+        parts = [f"**{_markdown(self.answer)}**", table, f"Measured on {self.cases}.", notes]
+        return "\n\n".join(filter(None, parts)) + "\n"
 
     @property
     def numbers(self) -> str:
@@ -144,47 +135,7 @@ def decide(lower: float | None, upper: float | None, margin: float, *, higher: b
     return "pass" if worst >= -margin else "fail" if best < -margin else "undecided"
 
 
-def more_cases(limits: Limits, margin: float, moved: Moved | None, *, higher: bool) -> str:
-    """How many cases would decide what limits leave open; `moved` says what they are, if no folds.
-
-    Limits are those of challenger minus champion with so many times the cases.
-    """
-
-    def is_decided(copies: float) -> bool:
-        return decide(*limits(copies), margin, higher=higher) != "undecided"
-
-    most = least_factor(is_decided, MOST, NEARLY)
-    if most is None:
-        return TOO_MANY.format(MOST)
-    if moved is None:
-        return WOULD_DO.format(f"{rounded_up(10 * most) / 10:g} times as many cases")
-    counts = [f"{rounded_up(most * count):,}" for count in moved.counts]
-    of = "" if moved.units == CASES else f" {moved.units} with"
-    return WOULD_DO.format(f"{counts[0]}{of} positives and {counts[1]}{of} negatives")
-
-
-def markdown_text(value: object) -> str:
-    """A value as Markdown shows it: on one line, its marks as they stand.
-
-    Examples
-    --------
-    >>> print(markdown_text("my_model|<b>"), markdown_text("_seen_"))
-    my_model\\|&lt;b> \\_seen\\_
-    """
+def _markdown(value: object) -> str:
+    """A value on one line, with the marks of Markdown escaped."""
     text = " ".join(escape_control(str(value)).split()).replace("<", "&lt;")
     return re.sub(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))", r"\\\1", text)
-
-
-def markdown_table(columns: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
-    """A table as Markdown, its first column text and the others numbers.
-
-    Examples
-    --------
-    >>> print(markdown_table(["model", "AUC"], [["svm", "0.9"]]))
-    | model | AUC |
-    | --- | --: |
-    | svm | 0.9 |
-    """
-    rule = ["---", *["--:"] * (len(columns) - 1)]
-    written = [[markdown_text(value) for value in line] for line in (columns, *rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (written[0], rule, *written[1:]))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -98,8 +99,7 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
         rows = rows.filter(pl.col(WEIGHT) > 0)
     number, size, keys_of = _numbered(rows, predictions.keys)
     coding = _coding(rows, size)
-    codes = _codes(rows, number, coding)
-    found = _sorted(rows, codes)
+    found = _sorted(rows, _codes(rows, number, coding))
     if coding.values is None and _has_false_ties(rows, found[SORT_CODE].to_numpy(), coding):
         coding = _placed(rows)
         found = _sorted(rows, _codes(rows, number, coding))
@@ -130,7 +130,7 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
 
 def _numbered(
     rows: pl.DataFrame, keys: Sequence[str]
-) -> tuple[pl.Series, int, Callable[[Array], list[pl.Series]]]:
+) -> tuple[pl.Expr | pl.Series, int, Callable[[Array], list[pl.Series]]]:
     """The number of each row's key in the order of possible keys, how many these are, the keys.
 
     Numbers are those of a table of all combinations of values, if they are not too many.
@@ -144,7 +144,7 @@ def _numbered(
         number = rows.select(keys).join(
             numbered, on=[*keys], how="left", nulls_equal=True, maintain_order="left"
         )[KEY_INDEX]
-        return number, distinct.height, lambda places: distinct[places].get_columns()
+        return number, distinct.height, lambda places: distinct[places].get_columns().get_columns()
     number_of = pl.repeat(0, pl.len(), dtype=pl.Int64)
     for values, place in known:
         number_of = number_of * len(values) + place
@@ -171,7 +171,8 @@ def _numbered_values(column: pl.Series) -> tuple[pl.Series, pl.Expr] | None:
         words = pl.Enum(values.drop_nulls().cast(pl.String))
         place = pl.col(column.name).cast(pl.String).cast(words).to_physical().cast(pl.Int64)
     else:
-        least, most = (column.min(), column.max()) if column.dtype in INTEGERS else (None, None)
+        ends: Any = (column.min(), column.max()) if column.dtype in INTEGERS else (None, None)
+        least, most = ends
         if least is None or most - least >= max(len(column), MANY_KEYS):
             return None
         values = pl.int_range(least, most + 1, eager=True).cast(column.dtype).alias(column.name)

@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 
 def segment(column: Callable[[str], pl.Expr] = pl.col) -> Segment:
     """The segment of a row in the columns of `segment_columns`; in a struct with `pl.field`."""
-    return Segment(*map(column, RATES), column("positives"), column("negatives"))
+    return Segment._make(map(column, (*RATES, "positives", "negatives")))
 
 
 def segment_of_counts(column: Callable[[str], pl.Expr] = pl.col) -> Segment:

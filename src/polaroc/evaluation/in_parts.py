@@ -167,7 +167,7 @@ def _parts(predictions: Predictions, of_keys: pl.DataFrame, most: int) -> _Parts
     part = pl.when(~is_large).then(before // enough).alias(PLACE).cast(pl.Int64)
     whole = of_keys.select(*keys, SIZE, part)
     large = whole.filter(is_large).select(*keys)
-    first = int(whole[PLACE].max() or 0) + 1
+    first = whole.select(pl.col(PLACE).max().fill_null(0)).item() + 1
     rows = predictions.rows.filter(pl.col(ROW_ERROR).is_null())
     if keys:
         rows = rows.join(large.lazy(), on=keys, how="semi", nulls_equal=True)
@@ -222,7 +222,7 @@ def _of_large_key(
         pl.lit(of_key[name][0], of_key.schema[name]).alias(name)
         for name in ("positives", "negatives")
     ]
-    above = [0, 0]
+    above: list[Any] = [0, 0]
     added, corners = [], []
     for part in parts:
         own = ranked(part, merged=may_merge(measures))

@@ -95,14 +95,14 @@ def auprec_measures(
     _check_choices(interpolation, start)
     if recall is not None:
         recall = rate_range(recall)
-    measures = []
+    measures, on_hull = [], interpolation == "hull"
     for prior, skew in skews(priors, column):
         name = f"{PRIVATE}auprec_{prior!r}"
         area = {name: auprec_area(segment(column), skew, interpolation, start, recall)}
         measures.append(
             Measure(
                 name="auprec", estimate=column(name), prior=prior, bias_skew=skew,
-                **{"hull_sums" if interpolation == "hull" else "sums": area},
+                sums={} if on_hull else area, hull_sums=area if on_hull else {},
                 nodes=((skew if isinstance(skew, float) else None, 1.0),),
                 arguments=MeasureArguments(interpolation=interpolation, start=start),
             )
@@ -125,13 +125,15 @@ def iauprec_measure(
     area = pl.sum_horizontal(
         weight * auprec_area(s, skew, interpolation, start) for skew, weight in nodes
     )
+    summed = {PRIVATE + "iauprec": area}
     # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
     bias_skew = pl.sum_horizontal(
         weight * pl.min_horizontal(skew, column(EFFECTIVE)) for skew, weight in nodes
     )
     return Measure(
         name="iauprec", estimate=column(PRIVATE + "iauprec"), bias_skew=bias_skew,
-        **{"hull_sums" if interpolation == "hull" else "sums": {PRIVATE + "iauprec": area}},
+        sums={} if interpolation == "hull" else summed,
+        hull_sums=summed if interpolation == "hull" else {},
         over=over_label(over, scale), nodes=nodes,
         arguments=MeasureArguments(over=over, interpolation=interpolation, start=start),
     )  # fmt: skip

@@ -37,7 +37,9 @@ def balanced_point(prior: float, column: Callable[[str], pl.Expr] = pl.col) -> B
     beyond = 1 - s.t1 <= skewed * s.f1
     name = f"{PRIVATE}balanced_{prior!r}"
     ends = (s.t0, s.f0, s.t1, s.f1)
-    least = {f"{name}_{i}": pl.when(beyond).then(rate) for i, rate in enumerate(ends)}
+    least: dict[str, pl.Expr] = {
+        f"{name}_{i}": pl.when(beyond).then(rate) for i, rate in enumerate(ends)
+    }
     t0, f0, t1, f1 = map(column, least)
     # The ray crosses this segment, or the level run of negatives before it.
     shortfall = (1 - t0) - skewed * f0

@@ -140,9 +140,9 @@ def auprec(
         return collect_like(
             curve, _auprec_of_surface(as_polars(curve).lazy(), interpolation, start, recall)
         )
-    priors = OBSERVED if priors is None else priors
-    some_priors(priors)
-    measures = auprec_measures(priors, interpolation, start, recall)
+    known: Priors = "observed" if priors is None else priors
+    some_priors(known)
+    measures = auprec_measures(known, interpolation, start, recall)
     return collect_like(curve, measures_of_curves(whole_curves(curve), measures))
 
 
@@ -212,7 +212,9 @@ def measures_of_curves(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.L
     )
 
 
-def sums_of_curves(curve: Frame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
+def sums_of_curves(
+    curve: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
+) -> pl.LazyFrame:
     """Per key of a curve table its totals and the sums over its segments, scores and hull."""
     sums, least, of_scores, of_hull = (
         merged(getattr(one, kind) for one in measures)

@@ -62,7 +62,7 @@ class Measure:
 class MeasureArguments:
     """The arguments of `evaluate` that measures are built from."""
 
-    priors: Priors = (OBSERVED,)
+    priors: Priors = "observed"
     over: Any = None  # a range or a belief, as the definition of the measure says
     interpolation: Interpolation = "exact"
     start: Start = "limit"

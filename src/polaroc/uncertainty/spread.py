@@ -151,7 +151,7 @@ def _name(number: int, what: str) -> str:
 
 def _moments(loss: CaseLoss, number: int) -> dict[str, pl.Expr]:
     """The sums of the losses of each class and of their squares, and the greatest."""
-    found = {}
+    found: dict[str, pl.Expr] = {}
     for name, count, of_case in zip(
         CLASSES, ("pos", "neg"), (loss.positive, loss.negative), strict=True
     ):

@@ -36,7 +36,7 @@ def gradient_terms(measure: Measure) -> tuple[GradientTerm, ...]:
     """The quantities that the standard error of a measure follows from; none where it has none."""
     given = measure.arguments
     if measure.name == "auc":
-        return (GradientTerm(*measure.sums, auc_gradient),)
+        return (GradientTerm(next(iter(measure.sums)), auc_gradient),)
     if measure.name == "equal_error":
         return (_point(0.5, 1.0),)
     if given is None or not measure.is_area:
@@ -45,7 +45,7 @@ def gradient_terms(measure: Measure) -> tuple[GradientTerm, ...]:
         if given.start != "limit":
             return ()
         gradient = partial(area_gradient, nodes=measure.nodes, interpolation=given.interpolation)
-        return (GradientTerm(*measure.sums, gradient),)
+        return (GradientTerm(next(iter(measure.sums)), gradient),)
     error = partial(mean_error_gradient, over=given.over)
     if measure.name == "auc_range":
         return (GradientTerm("error", error),)

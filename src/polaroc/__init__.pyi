@@ -16,6 +16,7 @@ from polaroc.curves.surface import surface as surface
 from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
 from polaroc.deployment.monitor import monitor as monitor
 from polaroc.evaluation.evaluate import evaluate as evaluate
+from polaroc.inference.expected_cost import expected_cost as expected_cost
 from polaroc.measures.functions import auc as auc
 from polaroc.measures.functions import auprec as auprec
 from polaroc.measures.functions import iauprec as iauprec
@@ -43,4 +44,3 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresh
 from polaroc.thresholds.costs import cost_curve as cost_curve
 from polaroc.thresholds.costs import decision_curve as decision_curve
 from polaroc.thresholds.operating_points import operating_points as operating_points
-from polaroc.uncertainty.expected_cost import expected_cost as expected_cost

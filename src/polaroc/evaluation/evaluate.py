@@ -15,6 +15,8 @@ from polaroc.evaluation.in_parts import sums_within
 from polaroc.evaluation.sums import sums_of_ranked, sums_of_rows
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
+from polaroc.inference.intervals import limits_of_ranked
+from polaroc.inference.limits import merged
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import all_rows, tidy, tidy_schema, without_repeats
@@ -26,8 +28,6 @@ from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
 from polaroc.typing import Interpolation, Prior, Priors, Table
-from polaroc.uncertainty.intervals import limits_of_ranked
-from polaroc.uncertainty.limits import merged
 
 
 @frame_of_cases

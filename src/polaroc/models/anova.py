@@ -15,13 +15,13 @@ from polaroc.base.columns import as_lazy, column_names, within
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.base.rounding import p_in_words
 from polaroc.errors import InvalidArgument, example, quoted
+from polaroc.inference.evidence import evidence_from_folds
 from polaroc.models import omnibus
 from polaroc.models.copied_folds import Copies, copied_measures
 from polaroc.models.design import filled_array
 from polaroc.models.measure_rows import Rows, distinct, refuse_rows, rows_of
 from polaroc.priors.grids import SAME, is_among
 from polaroc.typing import Array, Table
-from polaroc.uncertainty.evidence import of_folds
 
 ANOVA = {
     "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
@@ -233,7 +233,7 @@ def _remark(crossed: Crossed, test_train_ratio: float | None) -> str:
     if not crossed.folds:
         return f"{notes[0]}; no folds, so nothing shows how much test sets differ"
     if views:
-        two_way = omnibus.f_test("repeated-measures F", of_folds(crossed.per_fold, 0))
+        two_way = omnibus.f_test("repeated-measures F", evidence_from_folds(crossed.per_fold, 0))
         more = ""
         if len(crossed.factors) == 3:
             models, size, sides = len(crossed.values), crossed.values.size, crossed.values.shape
@@ -243,7 +243,7 @@ def _remark(crossed: Crossed, test_train_ratio: float | None) -> str:
     if test_train_ratio is None:
         notes.append("give test_train_ratio for the F that is corrected for overlap")
     else:
-        evidence = of_folds(crossed.per_fold, test_train_ratio)
+        evidence = evidence_from_folds(crossed.per_fold, test_train_ratio)
         notes.append(_described(omnibus.f_test("Nadeau-Bengio corrected F", evidence)))
     return "; ".join(notes)
 

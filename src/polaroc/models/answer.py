@@ -12,8 +12,8 @@ from polaroc.base.text import MAX_NAMED, named, one_name
 from polaroc.priors.beliefs import Belief, Over
 
 if TYPE_CHECKING:
+    from polaroc.inference.evidence import Evidence
     from polaroc.models.result import Comparison
-    from polaroc.uncertainty.evidence import Evidence
 
 # Differences below this are not told apart.
 MIN_SHOWN = 0.001

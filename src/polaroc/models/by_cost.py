@@ -12,6 +12,9 @@ from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised, named, noted_by_kind
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.inference.evidence import Evidence, no_evidence
+from polaroc.inference.scored_cases import ScoredCases, model_column, read_cases
+from polaroc.inference.test_sets import evidence_at_thresholds
 from polaroc.models.choice import Choice, choice_among
 from polaroc.models.compared import compared
 from polaroc.models.posterior import COLUMNS, Posterior, posterior
@@ -23,9 +26,6 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
-from polaroc.uncertainty.evidence import Evidence, without
-from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import of_thresholds
 
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
 # Exact limits of the cost, as `apply_thresholds` gives them.
@@ -137,9 +137,9 @@ def _judged(
 def _measured(own: Cases[pl.DataFrame], rated: pl.DataFrame, stakes: Stakes) -> Evidence:
     """Evidence on what the models that have rates cost."""
     if rated.is_empty():
-        return without("no model has a threshold")
+        return no_evidence("no model has a threshold")
     cost = rate_at(EXPECTED_COST, skew(stakes.belief.mean), stakes.fn, stakes.fp)
-    return of_thresholds(_scored(own, rated), rated["threshold"].to_list(), cost)
+    return evidence_at_thresholds(_scored(own, rated), rated["threshold"].to_list(), cost)
 
 
 def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:

@@ -4,8 +4,8 @@ How often a test errs depends on the learner, the folds and the number of cases.
 simulated for one design say little of another: they stand in the documentation, not in results.
 """
 
+from polaroc.inference.evidence import Contrasts, Evidence
 from polaroc.models.design import FoldValues, Plan
-from polaroc.uncertainty.evidence import Contrasts, Evidence
 
 ASSUMPTION = (
     "The test asks whether the algorithms would differ if trained again on other samples of this "

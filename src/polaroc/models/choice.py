@@ -10,6 +10,7 @@ from polaroc.base.columns import with_level
 from polaroc.base.rounding import number, probability, significant
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
+from polaroc.inference.evidence import Evidence
 from polaroc.measures.catalog import higher_is_better
 from polaroc.models.answer import changes, corrected, describe_evidence, describe_tests
 from polaroc.models.posterior import EXPECTED_LIMITS, Posterior, half_moved
@@ -17,7 +18,6 @@ from polaroc.models.regret import ExpectedMeasures
 from polaroc.models.result import Comparison
 from polaroc.priors.beliefs import Belief
 from polaroc.thresholds.texts import threshold_texts
-from polaroc.uncertainty.evidence import Evidence
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

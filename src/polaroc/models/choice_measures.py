@@ -7,6 +7,10 @@ import polars as pl
 
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.inference.evidence import Evidence, no_evidence
+from polaroc.inference.scored_cases import read_cases
+from polaroc.inference.terms import gradient_terms
+from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.measures.scoring import case_loss
 from polaroc.measures.spec import Measure
@@ -14,10 +18,6 @@ from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import prior_grid
 from polaroc.typing import Array, Prior
-from polaroc.uncertainty.evidence import Evidence, without
-from polaroc.uncertainty.scored_cases import read_cases
-from polaroc.uncertainty.terms import gradient_terms
-from polaroc.uncertainty.test_sets import of_test_set
 
 GRID = 25
 NEEDS_RANGE = "give over=(0.05, 0.20), a belief, or one prior twice."
@@ -78,18 +78,18 @@ def of_one_test_set(
     """
     at, mean = one_prior(over), mean_name(measure)
     if at is None and mean is None:
-        return without(
+        return no_evidence(
             f"for the {label(measure)} averaged over priors this is known at a single prior, or "
             "from several folds",
         ), None
     one = measure_over(measure, over, cases.score_prior)
     if not (gradient_terms(one) or case_loss(one)):
-        return without(
+        return no_evidence(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
         ), None
     scored = read_cases(cases, unpaired=cases.case is None).scored
-    evidence = of_test_set(scored, [one])
+    evidence = evidence_from_cases(scored, [one])
     if not scored.share_clusters and scored.unequal_weights is None:
         return evidence, None
     wanted: dict[str, Any] = {"measure": mean, "over": over}
@@ -117,4 +117,4 @@ def measured_once(measures: pl.DataFrame) -> Evidence:
             hint=f"give {needed}; or drop the limits, for a choice that says nothing of how sure "
             "it is.",
         )
-    return without(f"each model was measured once; give {needed}")
+    return no_evidence(f"each model was measured once; give {needed}")

@@ -18,6 +18,7 @@ from polaroc.base.checks import (
 )
 from polaroc.base.columns import as_lazy, refuse_clash
 from polaroc.errors import InvalidArgument
+from polaroc.inference.evidence import Evidence, evidence_from_folds
 from polaroc.measures.catalog import (
     CATALOG,
     at_one_prior,
@@ -60,7 +61,6 @@ from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.typing import Prior, Table
-from polaroc.uncertainty.evidence import Evidence, of_folds
 
 COLUMNS = (
     "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",
@@ -333,7 +333,7 @@ def choose_measured(
         frame, over = _at_prior(frame, measure, prior), None
     measured, table, over, warnings = under_belief(frame, measure, over, model, given.folds)
     if len(table.values) > 1:
-        evidence = of_folds(table.at_first, test_train_ratio, table.models)
+        evidence = evidence_from_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
         evidence = measured_once(frame)
     higher, limits = higher_is_better(measure), value_range(measure)

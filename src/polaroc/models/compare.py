@@ -14,6 +14,8 @@ from polaroc.base.checks import check_text
 from polaroc.base.columns import refuse_clash
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.inference.adjusted import Adjusted, by_holm
+from polaroc.inference.evidence import Contrasts, Evidence, all_pairs, evidence_from_folds
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.models import caveats, omnibus
 from polaroc.models.compared import Compared, compared, compared_cases, single_prior
@@ -34,8 +36,6 @@ from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior, Table
-from polaroc.uncertainty.adjusted import Adjusted, by_holm
-from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
 
 def compare(
@@ -177,7 +177,7 @@ def compare(
     if ratio is None:
         plan = replace(plan, test_train_ratio=values.test_train_ratio)
     check_folds(values)
-    evidence = of_folds(values.at_first, plan.test_train_ratio, values.models)
+    evidence = evidence_from_folds(values.at_first, plan.test_train_ratio, values.models)
     label = _label(measure, rows, prior)
     result = of_table(values, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
@@ -249,12 +249,12 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
         raise too_few_cases()
     # Models differ if a pair does, adjusted for the number of pairs.
     adjusted = by_holm(pairs, plan.level)
-    test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
+    test = "largest |z|, Holm" if isinf(evidence.degrees_of_freedom) else "largest |t|, Holm"
     name, errors = models.name, np.sqrt(evidence.covariance[0].diagonal())
     return _result(
         plan, omnibus.of_pairs(test, pairs, adjusted), pairs, adjusted, models.models,
         evidence.estimates[0], errors, higher=higher_is_better(name), measure=label,
-        warnings=(*caveats.of_fitted(evidence, name, cases.scored.of_class[0]), *models.doubts),
+        warnings=(*caveats.of_fitted(evidence, name, cases.scored.class_counts[0]), *models.doubts),
         fold=(), case=cases.case, size=cases.scored.size,
     )  # fmt: skip
 
@@ -273,7 +273,7 @@ def _result(
 ) -> Comparison:
     """The tests as tables, with the other `fields` of a comparison."""
     refuse_clash([models.name], LETTERS)
-    apart = pairs.apart(adjusted.p_value, plan.level)
+    apart = pairs.significant_pairs(adjusted.p_value, plan.level)
     return Comparison(
         pl.DataFrame([of_all], schema=omnibus.OMNIBUS, orient="row"),
         pair_frame(pairs, adjusted, models, plan.level),

@@ -10,19 +10,19 @@ from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unle
 from polaroc.base.columns import collect_like
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
-from polaroc.measures.scoring import check_score_prior
-from polaroc.models.copied_folds import without_copies
-from polaroc.predictions.cases import Cases, cases_or_measures, warn_of_parts
-from polaroc.predictions.row_checks import check_clusters, left_out
-from polaroc.priors.grids import OBSERVED
-from polaroc.typing import Frame, Prior
-from polaroc.uncertainty.scored_cases import (
+from polaroc.inference.scored_cases import (
     common_cases_of,
     model_column,
     refuse_lacking,
     refuse_twice,
     share_cases,
 )
+from polaroc.measures.scoring import check_score_prior
+from polaroc.models.copied_folds import without_copies
+from polaroc.predictions.cases import Cases, cases_or_measures, warn_of_parts
+from polaroc.predictions.row_checks import check_clusters, left_out
+from polaroc.priors.grids import OBSERVED
+from polaroc.typing import Frame, Prior
 
 # So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000

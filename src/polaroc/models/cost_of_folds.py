@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.curves.curve import curve
+from polaroc.inference.evidence import evidence_from_folds
 from polaroc.models.by_cost import COST_LIMITS
 from polaroc.models.choice import Choice, choice_among
 from polaroc.models.compared import Compared, of_keys, pooled
@@ -24,7 +25,6 @@ from polaroc.models.stakes import Stakes, cost_in_words, how_sure_of_cost, take_
 from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need
-from polaroc.uncertainty.evidence import of_folds
 
 # The priors at which the cost is that of one class alone: it is linear between them.
 ENDS = (0.0, 1.0)
@@ -59,7 +59,7 @@ def choose_by_cost_of_folds(
     measured = ExpectedMeasures(
         np.stack(values, axis=-1), grid, stakes.belief, stakes.priors, higher=False
     )
-    evidence = of_folds(measured.expected, test_train_ratio, table.models)
+    evidence = evidence_from_folds(measured.expected, test_train_ratio, table.models)
     known = posterior(evidence, higher=False, level=level, limits=(0.0, None))
     known = at_least_own(known, evidence, level)
     lower, upper = np.maximum(evidence.limits(level), 0)[:, 0]

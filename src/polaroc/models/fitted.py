@@ -7,6 +7,12 @@ import polars as pl
 from polaroc.base.text import noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.inference.evidence import FEWEST_CLUSTERS, Evidence
+from polaroc.inference.scored_cases import (
+    ComparedCases,
+    read_cases,
+)
+from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
 from polaroc.measures.scoring import CASE_LOSSES, case_loss
 from polaroc.measures.spec import Measure
@@ -15,12 +21,6 @@ from polaroc.models.measure_rows import below_chance
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Prior, Priors
-from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, Evidence
-from polaroc.uncertainty.scored_cases import (
-    ComparedCases,
-    read_cases,
-)
-from polaroc.uncertainty.test_sets import of_test_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def fitted(
         )
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
     doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
-    evidence = of_test_set(read.scored, [measure], unseen=case_loss(measure) is not None)
+    evidence = evidence_from_cases(read.scored, [measure], unseen=case_loss(measure) is not None)
     return Fitted(read, name, evidence, doubts, measure)
 
 

@@ -15,6 +15,17 @@ from polaroc.base.checks import check_share, check_text, is_number, pair_of, sho
 from polaroc.base.rounding import number, rounded_up
 from polaroc.base.statistics import equal_units, least_factor
 from polaroc.errors import InvalidArgument, example
+from polaroc.inference.evidence import CASES, UnitInfluences, contrasts
+from polaroc.inference.influence import influence_of_cases
+from polaroc.inference.scored_cases import ScoredCases, scored_by_key
+from polaroc.inference.small_samples import (
+    AREAS,
+    bias_of_few_negatives,
+    bias_on_folds,
+    difference_limits,
+    why_no_promise,
+)
+from polaroc.inference.unseen_positive import Positives, equal_positives
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
 from polaroc.measures.spec import Measure
 from polaroc.models.answer import describe_priors
@@ -34,17 +45,6 @@ from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior, Table
-from polaroc.uncertainty.evidence import CASES, Moved, contrasts
-from polaroc.uncertainty.influence import of_cases
-from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
-from polaroc.uncertainty.small_samples import (
-    AREAS,
-    bias_of_few_negatives,
-    bias_on_folds,
-    difference_limits,
-    why_no_promise,
-)
-from polaroc.uncertainty.unseen_positive import Positives, equal_positives
 
 # Limits of challenger minus champion if there were so many times the cases.
 Limits = Callable[[float], tuple[float, float]]
@@ -218,7 +218,7 @@ def gate(
     return GateResult(
         verdict, difference.estimate, difference.lower, difference.upper, champion, challenger,
         difference.champion, difference.challenger, f"{label(measure)} {place}".rstrip(), higher,
-        margin, level, difference.cases, tuple(warnings), *difference.of_class,
+        margin, level, difference.cases, tuple(warnings), *difference.class_counts,
     )  # fmt: skip
 
 
@@ -234,8 +234,8 @@ class Difference:
     lower: float | None = None
     upper: float | None = None
     limits: Limits | None = None
-    moved: Moved | None = None  # the influences of the cases of one test set
-    of_class: tuple[int | None, int | None] = (None, None)
+    moved: UnitInfluences | None = None  # the influences of the cases of one test set
+    class_counts: tuple[int | None, int | None] = (None, None)
 
 
 def _on_cases(
@@ -248,16 +248,16 @@ def _on_cases(
     pair = scored.models.index(challenger), scored.models.index(champion)
     contrast = contrasts(evidence, np.array(pair[:1]), np.array(pair[1:]))
     estimate, error = contrast.difference.item(), contrast.std_error.item()
-    if error != error or (moved := evidence.moved) is None:
+    if error != error or (moved := evidence.influences) is None:
         raise too_few_cases()
     result = Difference(
         float(evidence.estimates[0, pair[1]]), float(evidence.estimates[0, pair[0]]), estimate,
         f"{scored.size:,} cases", [*given.left_out, *models.doubts], moved=moved,
-        of_class=scored.of_class,
+        class_counts=scored.class_counts,
     )  # fmt: skip
-    few, units = min(moved.counts), moved.units
+    few, units = min(moved.counts), moved.unit
     note: str | None = None
-    if error > 0 and (why := why_no_promise(models.measure, *scored.of_class, few, units)):
+    if error > 0 and (why := why_no_promise(models.measure, *scored.class_counts, few, units)):
         note = f"There are too few cases for an interval, a pass or a fail: {why}."
     elif error > 0:
         bias = bias_of_few_negatives(scored, models.measure, pair)
@@ -267,7 +267,7 @@ def _on_cases(
             note = FEW_NEGATIVES.format(number(bias))
         elif few < FEW_CASES:
             note = f"With {few:,} {units} of a class the interval is wider than with many."
-    elif estimate == 0 and scored.rank_alike():
+    elif estimate == 0 and scored.same_ranking():
         result.lower = result.upper = 0.0
         note = "The two models rank all cases alike."
     else:
@@ -400,7 +400,7 @@ def _mean_influences(
     sums, weights = np.zeros(units), np.zeros(units)
     for (model, *_), fold, unit in zip(scored, scored.values(), numbers, strict=True):
         score, truth, weight = next(fold.by_model)
-        influence = of_cases(score, truth, [measure], weight)
+        influence = influence_of_cases(score, truth, [measure], weight)
         weight = np.ones(len(unit)) if weight is None else weight[truth]
         values = influence.estimates[0] + influence.positives[0]
         sums += (1 if model == challenger else -1) * np.bincount(unit, weight * values, units)
@@ -410,7 +410,9 @@ def _mean_influences(
     return Positives.of(influences, len(influences), equal_positives(weights, level), lead)
 
 
-def _cases_needed(limits: Limits, margin: float, moved: Moved | None, *, higher: bool) -> str:
+def _cases_needed(
+    limits: Limits, margin: float, moved: UnitInfluences | None, *, higher: bool
+) -> str:
     """How many cases would decide what limits leave open; `moved` counts those of one test set."""
 
     def is_decided(copies: float) -> bool:
@@ -423,6 +425,6 @@ def _cases_needed(limits: Limits, margin: float, moved: Moved | None, *, higher:
     needed = f"{rounded_up(10 * least) / 10:g} times as many cases"
     if moved is not None:
         positives, negatives = (f"{rounded_up(least * count):,}" for count in moved.counts)
-        units = "" if moved.units == CASES else f" {moved.units} with"
+        units = "" if moved.unit == CASES else f" {moved.unit} with"
         needed = f"{positives}{units} positives and {negatives}{units} negatives"
     return f"About {needed} would decide it, {if_as_now}"

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.statistics import ROUNDING
+from polaroc.inference.adjusted import Adjusted
+from polaroc.inference.evidence import Contrasts, Evidence, common_variance
 from polaroc.typing import Array
-from polaroc.uncertainty.adjusted import Adjusted
-from polaroc.uncertainty.evidence import Contrasts, Evidence, common_variance
 
 OMNIBUS = {
     "test": pl.String, "statistic": pl.Float64, "df1": pl.Float64, "df2": pl.Float64,
@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
 
 def of_pairs(test: str, pairs: Contrasts, adjusted: Adjusted) -> Outcome:
     """The test by the largest |t| of all pairs, with the least adjusted p-value."""
-    largest, freedom = float(np.abs(pairs.statistic).max()), pairs.freedom
+    largest, freedom = float(np.abs(pairs.statistic).max()), pairs.degrees_of_freedom
     least = float(adjusted.p_value.min())
     return Outcome(test, largest, None, None if isinf(freedom) else freedom, least)
 
@@ -60,5 +60,5 @@ def f_test(test: str, evidence: Evidence) -> Outcome:
     least = rounding_floor(means)
     models = len(means) - 1
     f = f_ratio((between if between > least else 0.0) / models, common_variance(evidence))
-    freedom = models * evidence.freedom
+    freedom = models * evidence.degrees_of_freedom
     return Outcome(test, f, models, freedom, float(fdtrc(models, freedom, f)))

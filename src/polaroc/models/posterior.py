@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polaroc.inference.evidence import Evidence, quantile
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import Evidence, quantile
 
 
 class Spread(NamedTuple):
@@ -97,9 +97,9 @@ def posterior(
     Examples
     --------
     >>> import numpy as np
-    >>> from polaroc.uncertainty.evidence import of_folds
+    >>> from polaroc.inference.evidence import evidence_from_folds
     >>> folds = np.random.default_rng(0).normal([0.81, 0.78], 0.05, (25, 2))
-    >>> result = posterior(of_folds(folds, 0))
+    >>> result = posterior(evidence_from_folds(folds, 0))
     >>> result.probability_best.round(2).tolist()
     [0.71, 0.29]
     >>> result.expected.round(3).tolist()
@@ -115,7 +115,7 @@ def posterior(
         if known is None:
             return None
         return known._replace(expected=-known.expected, lower=-known.upper, upper=-known.lower)
-    freedom = evidence.freedom
+    freedom = evidence.degrees_of_freedom
 
     def of_models(some: "Array") -> Posterior | None:
         among = covariance[np.ix_(some, some)]

@@ -9,12 +9,12 @@ import polars as pl
 from polaroc.base.columns import with_level
 from polaroc.base.rounding import number, p_in_words, p_value
 from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
+from polaroc.inference.adjusted import Adjusted
+from polaroc.inference.evidence import Contrasts
 from polaroc.measures.catalog import in_words
 from polaroc.models.design import Plan
 from polaroc.models.letters import shortened
 from polaroc.typing import Array
-from polaroc.uncertainty.adjusted import Adjusted
-from polaroc.uncertainty.evidence import Contrasts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

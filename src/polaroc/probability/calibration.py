@@ -19,6 +19,8 @@ from polaroc.base.statistics import equal_units
 from polaroc.base.text_tables import Summarised, table
 from polaroc.curves.curve import curves_of
 from polaroc.curves.totals import totals
+from polaroc.inference.cells import numbered
+from polaroc.inference.evidence import FEWEST_CLUSTERS, quantile
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
@@ -30,8 +32,6 @@ from polaroc.probability.calibration_curve import MIN_DRAWS, calibration_curve
 from polaroc.probability.regression import calibration_fit
 from polaroc.probability.score_test import recalibration
 from polaroc.typing import Array, Prior, Priors, Table
-from polaroc.uncertainty.cells import numbered
-from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, quantile
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,14 +11,14 @@ from zlib import crc32
 import numpy as np
 
 from polaroc.base.columns import EFFECTIVE
+from polaroc.inference.evidence import Evidence, UnitInfluences, quantile
+from polaroc.inference.influence import influence_of_cases
+from polaroc.inference.scored_cases import ScoredCases
+from polaroc.inference.terms import values
+from polaroc.inference.unseen_positive import least_with_unseen
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import Evidence, Moved, quantile
-from polaroc.uncertainty.influence import of_cases
-from polaroc.uncertainty.scored_cases import ScoredCases
-from polaroc.uncertainty.terms import values
-from polaroc.uncertainty.unseen_positive import least_with_unseen
 
 # How many cases with the largest influence seen are added to each class, by measure.
 PSEUDO = {"auc": 1}
@@ -55,11 +55,13 @@ def difference_limits(
     positive that is not seen: the widest limits count. `copies` is as if there were so many times
     the cases; limits are `bias` wider to both sides.
     """
-    assert evidence.moved is not None
+    assert evidence.influences is not None
     own, other = (float(evidence.estimates[0, place]) for place in pair)
-    freedom = min(min(evidence.moved.counts) * copies - 1, evidence.freedom * copies)
+    freedom = min(
+        min(evidence.influences.counts) * copies - 1, evidence.degrees_of_freedom * copies
+    )
     reach = float(quantile(level, freedom))
-    width = reach * _std_error(evidence.moved, pair, measure, copies)
+    width = reach * _std_error(evidence.influences, pair, measure, copies)
     lower, upper = own - other - width, own - other + width
     turned = (pair[1], pair[0])
     if measure in AREAS:
@@ -110,7 +112,7 @@ def bias_of_few_negatives(cases: ScoredCases, measure: Measure, pair: tuple[int,
     An area is too large by the order of λ/N. With half the negatives it is about twice as much, so
     that what halves change tells the bias.
     """
-    if _negatives_needed(measure, *cases.of_class, MAX_BIAS) <= cases.of_class[1]:
+    if _negatives_needed(measure, *cases.class_counts, MAX_BIAS) <= cases.class_counts[1]:
         return 0.0
     first, second = _changes(cases.of(pair), measure)
     return TIMES_CHANGE * abs(float(first - second))
@@ -123,7 +125,7 @@ def bias_on_folds(
 
     Folds are by model and fold; `first` is one of the two models.
     """
-    counts = [own.of_class for (model, *_), own in folds.items() if model == first]
+    counts = [own.class_counts for (model, *_), own in folds.items() if model == first]
     positives, negatives = sum(own[0] for own in counts), sum(own[1] for own in counts)
     negatives = round(negatives / len(counts))
     if _negatives_needed(measure, positives, negatives, MAX_BIAS) <= negatives:
@@ -167,17 +169,20 @@ def _measured(
 ) -> "Array":
     """The measure of each model, of some of the cases."""
     some = slice(None) if kept is None else kept
-    return np.array([
-        float(of_cases(score[some], truth[some], [measure], None if w is None else w[some])[0][0])
-        for score, truth, w in models
-    ])  # fmt: skip
+    found = (
+        influence_of_cases(
+            score[some], truth[some], [measure], None if weight is None else weight[some]
+        )
+        for score, truth, weight in models
+    )
+    return np.array([float(one.estimates[0]) for one in found])
 
 
-def _std_error(moved: Moved, pair: tuple[int, int], measure: str, copies: float) -> float:
+def _std_error(moved: UnitInfluences, pair: tuple[int, int], measure: str, copies: float) -> float:
     """The standard error of the difference, with pseudo-cases of the largest influence."""
     least = MIN_INFLUENCE if measure in AREAS else 0.0
     pseudo = PSEUDO.get(measure, MAX_PSEUDO)
-    apart = moved.apart(*pair)
+    apart = moved.difference(*pair)
     total = float(moved.variance(apart)) / copies
     for own, count in zip(apart, moved.counts, strict=True):
         total += pseudo * (max(float(abs(own).max()), least / count) / copies) ** 2
@@ -188,12 +193,12 @@ def _least_on_log_odds(evidence: Evidence, pair: tuple[int, int], reach: float) 
     """The least difference that Student's t does not reject on the scale of `_log_odds`."""
     from scipy.optimize import brentq
 
-    moved = evidence.moved
+    moved = evidence.influences
     assert moved is not None
     estimate, rival = (float(evidence.estimates[0, place]) for place in pair)
     reached, slope = _log_odds(estimate)
     # From the differences, since rounding would hide models that are all but equal.
-    apart, other = moved.apart(*pair), [part[0, pair[1]] for part in moved.parts]
+    apart, other = moved.difference(*pair), [part[0, pair[1]] for part in moved.sums]
     spread, joint, alone = (
         float(moved.product(*pair)) for pair in ((apart, apart), (apart, other), (other, other))
     )

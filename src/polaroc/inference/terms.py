@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from polaroc.inference.balanced_gradients import mean_error_gradient, point_gradient
+from polaroc.inference.gradients import area_gradient, auc_gradient
+from polaroc.inference.moved_segments import Gradient, Segments
 from polaroc.measures.balanced import balanced_point
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import merged
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
-from polaroc.uncertainty.balanced_gradients import mean_error_gradient, point_gradient
-from polaroc.uncertainty.gradients import area_gradient, auc_gradient
-from polaroc.uncertainty.moved_segments import Gradient, Segments
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from polaroc.inference.evidence import FITTED, quantile
+from polaroc.inference.influence import CaseInfluence
+from polaroc.inference.limits import NO_SPREAD
+from polaroc.inference.scored_cases import ScoredCases
+from polaroc.inference.test_sets import ALL_ALIKE, evidence_from_influences
 from polaroc.priors.distributions import Distribution
 from polaroc.thresholds.expected_cost import partial_means
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, quantile
-from polaroc.uncertainty.influence import CaseInfluence
-from polaroc.uncertainty.limits import NO_SPREAD
-from polaroc.uncertainty.scored_cases import ScoredCases
-from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 
 # The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
 Losses: TypeAlias = Callable[[Array], tuple[Array, Array]]
@@ -50,10 +50,10 @@ def limits_of_least_cost(
     means = costs.estimates
     if not (costs.positives.size and costs.negatives.size):
         return nothing
-    evidence = of_influences(cases, [costs], FITTED, ALL_ALIKE)
-    if evidence.moved is None:
+    evidence = evidence_from_influences(cases, [costs], FITTED, ALL_ALIKE)
+    if evidence.influences is None:
         return nothing._replace(why=evidence.why_no_limits)
-    positives, negatives = evidence.moved.counts
+    positives, negatives = evidence.influences.counts
     for count, name, most in (
         (negatives, "negatives", max(skews)), (positives, "positives", 1 / min(skews))
     ):  # fmt: skip
@@ -74,8 +74,8 @@ def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
     ((score, truth, given),) = cases.by_model
     weight = np.ones(score.size) if given is None else given
     if truth.all() or not truth.any():
-        of_class = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
-        return CaseInfluence(np.full(2, np.nan), *of_class)
+        class_counts = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
+        return CaseInfluence(np.full(2, np.nan), *class_counts)
     fold = _folds(cases)
     on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
     on_others = _costs(

@@ -9,15 +9,15 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.private_columns import KEY_INDEX, private
+from polaroc.inference.cells import Cells, groups, segments_of
+from polaroc.inference.influence import influence_on_segments
+from polaroc.inference.pseudo_cases import NONE, PLACES, PSEUDO, with_pseudo_cases
+from polaroc.inference.terms import values
+from polaroc.inference.units import Units
 from polaroc.measures.scoring import CaseLoss, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import merged
 from polaroc.typing import Array
-from polaroc.uncertainty.cells import Cells, groups, segments_of
-from polaroc.uncertainty.influence import on_segments
-from polaroc.uncertainty.pseudo_cases import NONE, PLACES, PSEUDO, with_pseudo_cases
-from polaroc.uncertainty.terms import values
-from polaroc.uncertainty.units import Units
 
 CLASSES = ("positives", "negatives")
 # Variances below this share of the mean loss of a case are rounding.
@@ -74,7 +74,7 @@ def spread_of_areas(
         known = None
         if sums is not None and place == NONE:
             known = {name: values[own] for name, values in sums.items()}
-        for i, (estimate, moved) in enumerate(on_segments(segments, measures, known)):
+        for i, (estimate, moved) in enumerate(influence_on_segments(segments, measures, known)):
             estimates[place, i, own] = estimate
             of_pos[place, i, own], of_neg[place, i, own] = moved.mean_squares(segments)
             if placed is not None:

@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from polaroc.inference.moved_segments import Gradient, Segments
 from polaroc.typing import Array, Interpolation, Quantity
-from polaroc.uncertainty.moved_segments import Gradient, Segments
 
 # A skew, of all keys or of each segment; None is that of the numbers of cases of each key.
 Node: TypeAlias = tuple[Quantity, float]

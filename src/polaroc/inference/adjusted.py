@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polaroc.inference.evidence import Contrasts
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import Contrasts
 
 
 class Adjusted(NamedTuple):
@@ -25,9 +25,9 @@ def by_holm(pairs: Contrasts, level: float) -> Adjusted:
     Examples
     --------
     >>> import numpy as np
-    >>> from polaroc.uncertainty.evidence import all_pairs, of_folds
+    >>> from polaroc.inference.evidence import all_pairs, evidence_from_folds
     >>> folds = np.array([[0.9, 0.8, 0.7], [0.8, 0.8, 0.6], [0.8, 0.6, 0.7]])
-    >>> pairs = all_pairs(of_folds(folds, 0.25))
+    >>> pairs = all_pairs(evidence_from_folds(folds, 0.25))
     >>> pairs.p_value.round(3).tolist(), by_holm(pairs, 0.95).p_value.round(3).tolist()
     ([0.321, 0.063, 0.625], [0.641, 0.19, 0.641])
     """

@@ -11,13 +11,13 @@ from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level, with
 from polaroc.base.private_columns import LIMITS_NOTE, PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
+from polaroc.inference.evidence import FEWEST_CLUSTERS
+from polaroc.inference.spread import Spread
+from polaroc.inference.terms import perfect_lower_limit
+from polaroc.inference.units import NO_VARIANCE, Units
 from polaroc.measures.scoring import ON_THE_HULL, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FEWEST_CLUSTERS
-from polaroc.uncertainty.spread import Spread
-from polaroc.uncertainty.terms import perfect_lower_limit
-from polaroc.uncertainty.units import NO_VARIANCE, Units
 
 PERFECT = "perfect score: lower limit from the numbers of cases"
 NO_DERIVATIVE = "no derivative here: no interval"

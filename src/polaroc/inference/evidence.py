@@ -29,18 +29,18 @@ MAX_RATIO = 1.0
 SIMILAR = 1e-3
 
 
-class Moved(NamedTuple):
+class UnitInfluences(NamedTuple):
     """By how much each unit (a case, a cluster, a fold) moves the estimates, centred.
 
     A covariance is the sum of squares and products of these over the units of a part, times its
     factor; of clusters that have cases of both classes also over both parts, times `joint`.
     """
 
-    parts: tuple["Array", ...]  # positives and negatives, or folds: measures × models × units
+    sums: tuple["Array", ...]  # positives and negatives, or folds: measures × models × units
     factors: tuple[float, ...]
     counts: tuple[int, ...]  # of units that a part has
     joint: float | None = None  # of clusters, of which both parts have the same in order
-    units: str = CASES
+    unit: str = CASES
     # How much of all positives each unit has that has some; None where each has as much.
     shares: "Array | None" = None
 
@@ -61,11 +61,11 @@ class Moved(NamedTuple):
             total = total + self.joint * (dot(own[0], other[1]) + dot(own[1], other[0]))
         return total
 
-    def apart(self, first: int, second: int, measure: int = 0) -> list["Array"]:
+    def difference(self, first: int, second: int, measure: int = 0) -> list["Array"]:
         """By how much the units move the difference of two models."""
-        return [part[measure, first] - part[measure, second] for part in self.parts]
+        return [part[measure, first] - part[measure, second] for part in self.sums]
 
-    def freedom(self, apart: Sequence["Array"]) -> float:
+    def degrees_of_freedom(self, apart: Sequence["Array"]) -> float:
         """The degrees of freedom of the variance of a sum of influences (Satterthwaite 1946).
 
         Few units that move it far tell its variance no better than so few do, less one.
@@ -78,7 +78,7 @@ class Moved(NamedTuple):
         """The covariance of all models: measures × models × models."""
         # A measure may be unknown of a model.
         with np.errstate(invalid="ignore"):
-            return self._product(self.parts, self.parts, _table)
+            return self._product(self.sums, self.sums, _table)
 
 
 def _table(own: "Array", other: "Array") -> "Array":
@@ -100,10 +100,12 @@ class Evidence:
     models: "Sequence[object] | pl.Series"
     estimates: "Array"  # measures × models
     covariance: "Array"  # measures × models × models; NaN where nothing is known of it
-    freedom: float  # of the covariance, for Student's t; infinite for the normal distribution
+    degrees_of_freedom: (
+        float  # of the covariance, for Student's t; infinite for the normal distribution
+    )
     about: str  # what the covariance is about, after "about"
     doubts: tuple[str, ...] = ()
-    moved: Moved | None = None  # where models have the same units
+    influences: UnitInfluences | None = None  # where models have the same units
     is_bound: bool = False  # whether the covariance is larger than it need be
 
     @property
@@ -122,7 +124,7 @@ class Evidence:
     def limits(self, level: float) -> tuple["Array", "Array"]:
         """The lower and upper limits of the estimates, measures × models."""
         errors = np.sqrt(self.covariance.diagonal(axis1=1, axis2=2))
-        reach = quantile(level, self.freedom) * errors
+        reach = quantile(level, self.degrees_of_freedom) * errors
         return self.estimates - reach, self.estimates + reach
 
 
@@ -134,7 +136,7 @@ class Contrasts:
     second: "Array"
     difference: "Array"  # first minus second
     std_error: "Array"
-    freedom: float
+    degrees_of_freedom: float
 
     @property
     def constant(self) -> "Array":
@@ -152,24 +154,24 @@ class Contrasts:
     @property
     def p_value(self) -> "Array":
         """The two-sided p-value of no difference."""
-        if isinf(self.freedom):
+        if isinf(self.degrees_of_freedom):
             return np.array([erfc(abs(t) / sqrt(2)) for t in self.statistic])
         from scipy.special import stdtr
 
-        return np.asarray(2 * stdtr(self.freedom, -np.abs(self.statistic)))
+        return np.asarray(2 * stdtr(self.degrees_of_freedom, -np.abs(self.statistic)))
 
-    def apart(self, p_value: "Array", level: float) -> list[tuple[int, int]]:
+    def significant_pairs(self, p_value: "Array", level: float) -> list[tuple[int, int]]:
         """The places of the models of the pairs with a p-value below 1 − `level`."""
         places = np.stack([self.first, self.second], axis=1)[p_value < 1 - level]
         return [(a, b) for a, b in places.tolist()]
 
     def limits(self, level: "float | Array") -> tuple["Array", "Array"]:
         """The lower and upper limits of the differences, at one level or one for each."""
-        reach = quantile(level, self.freedom) * self.std_error
+        reach = quantile(level, self.degrees_of_freedom) * self.std_error
         return self.difference - reach, self.difference + reach
 
 
-def of_folds(
+def evidence_from_folds(
     values: "Array", ratio: float | None, models: "Sequence[object] | pl.Series" = ()
 ) -> Evidence:
     """Evidence from one number per fold and model, whose folds share training cases.
@@ -181,14 +183,16 @@ def of_folds(
     Examples
     --------
     >>> import numpy as np
-    >>> evidence = of_folds(np.array([[0.9, 0.8], [0.8, 0.8], [0.7, 0.6]]), 0.25)
+    >>> evidence = evidence_from_folds(np.array([[0.9, 0.8], [0.8, 0.8], [0.7, 0.6]]), 0.25)
     >>> pairs = all_pairs(evidence)
     >>> pairs.difference.round(4).tolist(), pairs.std_error.round(4).tolist()
     ([0.0667], [0.0441])
     """
     folds, means = len(values), values.mean(axis=0)
     factor = 1 / folds + (MAX_RATIO if ratio is None else ratio)
-    moved = Moved(((values - means).T[None],), (factor / (folds - 1),), (folds,), units="folds")
+    moved = UnitInfluences(
+        ((values - means).T[None],), (factor / (folds - 1),), (folds,), unit="folds"
+    )
     return Evidence(
         models, means[None], moved.covariance(), float(folds - 1), TRAINED_ANEW,
         tuple(_doubts_of_folds(folds, ratio)), moved, is_bound=ratio is None,
@@ -227,23 +231,23 @@ def common_variance(evidence: Evidence) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> common_variance(of_folds(np.array([[0.5, 0.25], [0.5, 0.75]]), 0))
+    >>> common_variance(evidence_from_folds(np.array([[0.5, 0.25], [0.5, 0.75]]), 0))
     0.03125
     """
     models = evidence.estimates.shape[1]
-    if evidence.moved is None:
+    if evidence.influences is None:
         covariance = evidence.covariance[0]
         total = covariance.trace() - covariance.sum() / models
     else:
         # From what moves one model more than the others: the rest would drown it in rounding.
-        own = [part[0] - part[0].mean(axis=0) for part in evidence.moved.parts]
-        total = evidence.moved.variance(own).sum()
+        own = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
+        total = evidence.influences.variance(own).sum()
     variance = float(total) / (models - 1)
     size = max(1.0, float(np.abs(evidence.estimates[0]).max(initial=0.0)))
     return variance if variance > (NO_ERROR * size) ** 2 else 0.0
 
 
-def without(why: str) -> Evidence:
+def no_evidence(why: str) -> Evidence:
     """The evidence where nothing says how sure estimates are, and why."""
     return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (NOTHING.format(why),))
 
@@ -256,18 +260,18 @@ def contrasts(evidence: Evidence, first: "Array", second: "Array") -> Contrasts:
     covariance = evidence.covariance[0]
     own, other = covariance[first, first], covariance[second, second]
     variance = own + other - 2 * covariance[first, second]
-    if evidence.moved is not None:
+    if evidence.influences is not None:
         # Models that are all but equal would drown in the rounding of three variances. One pair
         # at a time, since there may be millions of cases.
         for place in np.flatnonzero(variance < SIMILAR * (own + other)):
-            apart = evidence.moved.apart(int(first[place]), int(second[place]))
-            variance[place] = evidence.moved.variance(apart)
+            apart = evidence.influences.difference(int(first[place]), int(second[place]))
+            variance[place] = evidence.influences.variance(apart)
     std_error = np.sqrt(np.maximum(variance, 0.0))
     return Contrasts(
         first, second,
         np.where(np.abs(difference) <= ROUNDING * size, 0.0, difference),
         np.where(std_error <= NO_ERROR * size, 0.0, std_error),
-        evidence.freedom,
+        evidence.degrees_of_freedom,
     )  # fmt: skip
 
 

@@ -11,20 +11,20 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.statistics import equal_units
-from polaroc.measures.scoring import case_loss
-from polaroc.measures.spec import Measure
-from polaroc.thresholds.named_rates import OfRates
-from polaroc.typing import Array
-from polaroc.uncertainty.evidence import (
+from polaroc.inference.evidence import (
     FEWEST_CLUSTERS,
     FITTED,
     NOTHING,
     UNRELATED,
     Evidence,
-    Moved,
+    UnitInfluences,
 )
-from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
-from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.inference.influence import CaseInfluence, called, influence_of_cases, influence_on_rate
+from polaroc.inference.scored_cases import ScoredCases
+from polaroc.measures.scoring import case_loss
+from polaroc.measures.spec import Measure
+from polaroc.thresholds.named_rates import OfRates
+from polaroc.typing import Array
 
 # Cases from which on models have threads of their own.
 MANY = 20_000
@@ -44,7 +44,7 @@ ALL_ALIKE = (
 )
 
 
-def of_test_set(
+def evidence_from_cases(
     cases: ScoredCases, measures: Sequence[Measure], *, unseen: bool = False
 ) -> Evidence:
     """Evidence on measures of fitted models, from the influences of the cases.
@@ -57,7 +57,7 @@ def of_test_set(
 
     def moved(own: "tuple[Array, Array, Array | None]") -> CaseInfluence:
         score, truth, weight = own
-        return of_cases(score, truth, measures, weight)
+        return influence_of_cases(score, truth, measures, weight)
 
     if cases.size < MANY:
         # To start threads takes longer.
@@ -70,49 +70,49 @@ def of_test_set(
     # A model that no case moves may be moved by an unseen one as far as others are; where no case
     # moves any model, nothing is known of one.
     most = np.where(most > 0, most, most.max(axis=0))
-    evidence = of_influences(
+    evidence = evidence_from_influences(
         cases, influences, FITTED, same, most if unseen and most.any() else None
     )
     # The AUC moves by no more than its share with any unit, unless weights differ. Losses of few
     # cases may be most of the sum.
-    independent, weighted = isinf(evidence.freedom), cases.unequal_weights is not None
+    independent, weighted = isinf(evidence.degrees_of_freedom), cases.unequal_weights is not None
     uneven = [
         place
         for place, measure in enumerate(measures)
         if case_loss(measure) is not None
         or (not independent and (measure.bias_skew is not None or weighted))
     ]
-    return replace(evidence, freedom=_freedom(evidence, uneven))
+    return replace(evidence, degrees_of_freedom=_freedom(evidence, uneven))
 
 
 def _freedom(evidence: Evidence, measures: Sequence[int]) -> float:
     """The fewest degrees of freedom of the differences of two models on some measures."""
-    moved = evidence.moved
+    moved = evidence.influences
     if moved is None:
-        return evidence.freedom
+        return evidence.degrees_of_freedom
     apart = (
-        moved.freedom(moved.apart(first, second, measure))
+        moved.degrees_of_freedom(moved.difference(first, second, measure))
         for measure in measures
         for first, second in combinations(range(len(evidence.models)), 2)
     )
-    return min(evidence.freedom, *apart, inf)
+    return min(evidence.degrees_of_freedom, *apart, inf)
 
 
-def of_thresholds(
+def evidence_at_thresholds(
     cases: ScoredCases,
     thresholds: Sequence[float | None],
     rate: OfRates,
 ) -> Evidence:
     """Evidence on a rate, or cost, of fitted models at fixed thresholds, None to call no case."""
     influences = [
-        of_calls(called(score, threshold), truth, rate, weight)
+        influence_on_rate(called(score, threshold), truth, rate, weight)
         for (score, truth, weight), threshold in zip(cases.by_model, thresholds, strict=True)
     ]
     about = FITTED.replace("models", "models with these thresholds,")
-    return of_influences(cases, influences, about, ALL_ALIKE)
+    return evidence_from_influences(cases, influences, about, ALL_ALIKE)
 
 
-def of_influences(
+def evidence_from_influences(
     cases: ScoredCases,
     influences: Sequence[CaseInfluence],
     about: str,
@@ -170,17 +170,17 @@ def of_influences(
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
 
 
-def _with_unseen(moved: Moved, influence: "Array") -> Moved:
+def _with_unseen(moved: UnitInfluences, influence: "Array") -> UnitInfluences:
     """The same with a unit of each class for each model, which moves this model alone."""
     models = len(influence)
     parts = []
-    for place, part in enumerate(moved.parts):
+    for place, part in enumerate(moved.sums):
         # No unit has cases of both classes.
         own = np.zeros((2, models, models))
         own[place] = np.diag(influence[:, place]) / moved.counts[place]
         more = np.broadcast_to(np.concatenate(own, axis=1), (len(part), models, 2 * models))
         parts.append(np.concatenate([part, more], axis=2))
-    return moved._replace(parts=tuple(parts))
+    return moved._replace(sums=tuple(parts))
 
 
 def moved_by_units(
@@ -188,7 +188,7 @@ def moved_by_units(
     truth: "Array",
     clusters: "Array | None",
     weights: "Array | None" = None,
-) -> Moved:
+) -> UnitInfluences:
     """By how much each case or cluster moves the estimates, from influences per class.
 
     Weighted ones count as many as there are equal ones that say as much.
@@ -202,7 +202,7 @@ def moved_by_units(
         if weights is not None:
             counts = tuple(equal_units(own) for own in shares)
         factors = tuple(_factor(n) for n in counts)
-        return Moved(parts, factors, counts, shares=None if weights is None else shares[0])
+        return UnitInfluences(parts, factors, counts, shares=None if weights is None else shares[0])
     # Numbers of clusters may have gaps, which move nothing.
     number = int(clusters.max()) + 1
     members = clusters[truth], clusters[~truth]
@@ -216,7 +216,9 @@ def moved_by_units(
     counts = tuple(len(own) if weights is None else equal_units(own) for own in sizes)
     whole = int(np.count_nonzero(np.bincount(clusters)))
     factors = tuple(_factor(n) for n in counts)
-    return Moved(sums, factors, counts, _factor(whole), "clusters", sizes[0] / sizes[0].sum())
+    return UnitInfluences(
+        sums, factors, counts, _factor(whole), "clusters", sizes[0] / sizes[0].sum()
+    )
 
 
 def _factor(units: int) -> float:

@@ -13,13 +13,13 @@ import numpy as np
 
 from polaroc.base.statistics import equal_units
 from polaroc.curves.segments import RATES
+from polaroc.inference.moved_segments import Gradient, Segments
+from polaroc.inference.terms import gradient_terms, sums_of_cells, values
 from polaroc.measures.scoring import CaseLoss, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE
 from polaroc.thresholds.named_rates import OfRates, with_slopes
 from polaroc.typing import Array
-from polaroc.uncertainty.moved_segments import Gradient, Segments
-from polaroc.uncertainty.terms import gradient_terms, sums_of_cells, values
 
 
 class CaseInfluence(NamedTuple):
@@ -54,7 +54,7 @@ class SegmentInfluence(NamedTuple):
         return of_pos / segments.positives, of_neg / segments.negatives
 
 
-def of_cases(
+def influence_of_cases(
     score: "Array",
     truth: "Array",
     measures: Sequence[Measure],
@@ -69,7 +69,7 @@ def of_cases(
     >>> import numpy as np
     >>> from polaroc.measures.areas import auc_measure
     >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
-    >>> of_cases(score, truth, [auc_measure()])
+    >>> influence_of_cases(score, truth, [auc_measure()])
     CaseInfluence(estimates=array([0.75]), positives=array([[ 0.25, -0.25]]), ...
     """
     truth = truth.astype(bool)
@@ -89,7 +89,7 @@ def of_cases(
         # The places of cases within their class.
         within = np.where(truth, np.cumsum(truth), np.cumsum(~truth)) - 1
         of_pos, of_neg = (within[order[np.flatnonzero(own)]] for own in (ranked, ~ranked))
-        on_areas = on_segments(segments, [measures[i] for i in areas])
+        on_areas = influence_on_segments(segments, [measures[i] for i in areas])
         for i, (estimate, own) in zip(areas, on_areas, strict=True):
             estimates[i] = estimate[0]
             moved[0][i, of_pos] = own.pos if tied is None else np.repeat(own.pos, tied)
@@ -104,7 +104,7 @@ def of_cases(
             estimates[i] = values(measures[i].estimate, sums)[0]
             with np.errstate(all="ignore"):
                 slope = _by_score_prior(loss, cells)
-                for of_class, among, loss_of_class, by_prior in zip(
+                for class_counts, among, loss_of_class, by_prior in zip(
                     moved, (truth, ~truth), case_losses(loss, cells), (slope, -slope), strict=True
                 ):
                     mean = np.average(
@@ -112,7 +112,7 @@ def of_cases(
                     )
                     # No case moves an infinite mean by a number.
                     about = mean if np.isfinite(mean) else np.nan
-                    of_class[i] = loss_of_class[among] - about + by_prior
+                    class_counts[i] = loss_of_class[among] - about + by_prior
     return CaseInfluence(estimates, *moved)
 
 
@@ -123,7 +123,7 @@ def called(score: "Array", threshold: float | None) -> "Array":
     return np.asarray(score >= threshold, float)
 
 
-def of_calls(
+def influence_on_rate(
     called: "Array", truth: "Array", rate: OfRates, weight: "Array | None" = None
 ) -> CaseInfluence:
     """The influence of the cases on a rate of what is called positive.
@@ -133,7 +133,7 @@ def of_calls(
     >>> import numpy as np
     >>> from polaroc.thresholds.named_rates import rate_at
     >>> calls, truth = np.array([1.0, 1.0, 0.0, 0.0]), np.array([True, False, True, False])
-    >>> of_calls(calls, truth, rate_at("expected_cost", 1, cost_fn=4)).positives.tolist()
+    >>> influence_on_rate(calls, truth, rate_at("expected_cost", 1, cost_fn=4)).positives.tolist()
     [[-1.0, 1.0]]
     """
     means, about = [], []
@@ -148,7 +148,7 @@ def of_calls(
     return CaseInfluence(np.array([value]), *moved)
 
 
-def on_segments(
+def influence_on_segments(
     segments: Segments,
     measures: Sequence[Measure],
     sums: "dict[str, Array] | None" = None,

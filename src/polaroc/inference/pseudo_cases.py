@@ -7,8 +7,8 @@ the lower limit of a measure, those at the best ranks its upper limit.
 
 import numpy as np
 
+from polaroc.inference.moved_segments import Segments
 from polaroc.typing import Array
-from polaroc.uncertainty.moved_segments import Segments
 
 # No pseudo-cases, ranked worst, ranked best.
 NONE, WORST, BEST = PLACES = range(3)

@@ -20,6 +20,12 @@ from polaroc.base.columns import (
 )
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import cases_or_curve, curves_of, in_order, like
+from polaroc.inference.least_costs import (
+    CostLimits,
+    limits_of_least_cost,
+    losses_of,
+)
+from polaroc.inference.scored_cases import ScoredCases, scored_by_key
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
@@ -37,12 +43,6 @@ from polaroc.thresholds.expected_cost import (
 )
 from polaroc.thresholds.interval_columns import limit_columns
 from polaroc.typing import Table
-from polaroc.uncertainty.least_costs import (
-    CostLimits,
-    limits_of_least_cost,
-    losses_of,
-)
-from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 
 OF_CURVE = "limits take the cases of the curve as independent"
 NOT_COUNTS = "weights are not counts of cases: no interval"

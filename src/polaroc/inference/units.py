@@ -14,13 +14,13 @@ import polars as pl
 
 from polaroc.base.private_columns import CLUSTER, KEY_INDEX
 from polaroc.base.statistics import equal_units
+from polaroc.inference.cells import ClusteredCases, groups
+from polaroc.inference.evidence import FEWEST_CLUSTERS
+from polaroc.inference.influence import SegmentInfluence
+from polaroc.inference.moved_segments import Segments
 from polaroc.measures.scoring import case_loss
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.cells import ClusteredCases, groups
-from polaroc.uncertainty.evidence import FEWEST_CLUSTERS
-from polaroc.uncertainty.influence import SegmentInfluence
-from polaroc.uncertainty.moved_segments import Segments
 
 # Smaller variances are rounding error, since measures are of order 1.
 NO_VARIANCE = 1e-26
@@ -270,8 +270,8 @@ def _between(own: "Sequence[Array]", numbers: "Array", moments: "Array") -> "Arr
     """The variances between clusters, from those of independent cases of either class."""
     between = (numbers / (numbers - 1))[:, None] * moments
     of_classes = [
-        of_class * np.where(of_class[0] > NO_VARIANCE, whole / of_class[0], 1.0)
-        for of_class, whole in zip(own, between[:2], strict=True)
+        class_counts * np.where(class_counts[0] > NO_VARIANCE, whole / class_counts[0], 1.0)
+        for class_counts, whole in zip(own, between[:2], strict=True)
     ]
     of_pos, of_neg = of_classes
     # What is rounding in one class has no covariance with the other.

@@ -5,9 +5,9 @@ from math import sqrt
 import numpy as np
 
 from polaroc.base.statistics import ROUNDING, legendre
+from polaroc.inference.moved_segments import Gradient, Segments, ranges
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
-from polaroc.uncertainty.moved_segments import Gradient, Segments, ranges
 
 # |Δt − Δf|/(Δt + Δf) up to which the error of a segment is taken by quadrature.
 CLOSED_FORM_BEND = 0.2

@@ -12,6 +12,7 @@ from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units
 from polaroc.base.text import MAX_NAMED, listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.inference.cells import numbered
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import (
     NAN_SCORE,
@@ -21,7 +22,6 @@ from polaroc.predictions.row_checks import (
 )
 from polaroc.predictions.table import each_case, read
 from polaroc.typing import Array
-from polaroc.uncertainty.cells import numbered
 
 FEW = 3
 # Cases of a model up to which counts are written out as rows.
@@ -53,7 +53,7 @@ class ScoredCases:
         return zip(self.scores, self.truths, weights, strict=True)
 
     @property
-    def of_class(self) -> tuple[int, int]:
+    def class_counts(self) -> tuple[int, int]:
         """How many positives and negatives a model has, of weighted ones as many equal ones.
 
         Of models with test sets of their own the fewest.
@@ -95,7 +95,7 @@ class ScoredCases:
         }
         return replace(self, **kept)
 
-    def rank_alike(self) -> bool:
+    def same_ranking(self) -> bool:
         """Whether the models put the same cases in the same order, with the same ties."""
         if not self.paired:
             return False

@@ -8,9 +8,9 @@ import polars as pl
 from polaroc.base.private_columns import CLUSTER
 from polaroc.curves.kernel import Ranked
 from polaroc.curves.segments import COUNTS
+from polaroc.inference.moved_segments import Segments
 from polaroc.predictions.row_checks import check_clusters
 from polaroc.typing import Array
-from polaroc.uncertainty.moved_segments import Segments
 
 # Cells of a block: few enough for the cache of a processor, and for running sums to keep
 # their digits, and enough for threads to pay.

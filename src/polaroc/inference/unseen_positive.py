@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polaroc.inference.evidence import CASES, Evidence
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import CASES, Evidence
 
 BINS = 4096
 NEARLY = 1 - 1e-9
@@ -19,10 +19,10 @@ def least_with_unseen(
 
     `level` is that of limits to both sides, `copies` is as if there were so many times the cases.
     """
-    moved = evidence.moved
+    moved = evidence.influences
     assert moved is not None
     lead = float(evidence.estimates[0, pair[0]] - evidence.estimates[0, pair[1]])
-    apart = moved.apart(*pair)
+    apart = moved.difference(*pair)
     of_pos, of_neg = (
         float(np.sum(factor * part**2)) for factor, part in zip(moved.factors, apart, strict=True)
     )
@@ -30,7 +30,7 @@ def least_with_unseen(
     more = max(1.0, float(moved.variance(apart)) / (of_pos + of_neg)) if of_pos + of_neg > 0 else 1
     part, positives = apart[0], moved.counts[0]
     # Numbers of clusters have gaps.
-    is_of_cases = moved.units == CASES
+    is_of_cases = moved.unit == CASES
     size = len(part) if is_of_cases else max(int(np.count_nonzero(part)), positives)
     equal = positives if moved.shares is None else equal_positives(moved.shares, level)
     said = Positives.of(part, size, equal, lead)

@@ -9,12 +9,8 @@ import polars as pl
 from polaroc.base.private_columns import CLUSTER, KEY_INDEX, PLACE, ROW, TRUTH, WEIGHT
 from polaroc.curves.kernel import Ranked
 from polaroc.curves.segments import COUNTS
-from polaroc.measures.spec import Measure
-from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions
-from polaroc.typing import Array
-from polaroc.uncertainty.cells import Cells, numbered, ranked_clusters
-from polaroc.uncertainty.limits import (
+from polaroc.inference.cells import Cells, numbered, ranked_clusters
+from polaroc.inference.limits import (
     Limits,
     Sureness,
     area_limits,
@@ -23,8 +19,12 @@ from polaroc.uncertainty.limits import (
     limits_by_measure,
     loss_limits,
 )
-from polaroc.uncertainty.spread import spread_of_areas, spread_of_losses
-from polaroc.uncertainty.units import cases_as_units, clusters_as_units
+from polaroc.inference.spread import spread_of_areas, spread_of_losses
+from polaroc.inference.units import cases_as_units, clusters_as_units
+from polaroc.measures.spec import Measure
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions
+from polaroc.typing import Array
 
 TOTALS = ("positives", "negatives")
 

@@ -18,7 +18,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 
-# To compute a subexpression anew costs less than a column of it.
+# To compute the few steps of a segment anew costs less than columns of them.
 EACH_ANEW = pl.QueryOptFlags(comm_subexpr_elim=False)
 
 
@@ -69,7 +69,8 @@ def sums_of_segments(
     segments = counts.lazy().with_columns(
         rate.alias(name) for name, rate in zip(RATES, rates, strict=True)
     )
-    values = segments.select(**sums, **least).collect(engine="streaming", optimizations=EACH_ANEW)
+    terms = segments.select(**sums, **least)
+    values = terms.collect(engine="streaming", optimizations=EACH_ANEW)
     some, columns = np.flatnonzero(np.diff(starts)), []
     for value in values.iter_columns():
         result = np.full(len(starts) - 1, np.nan)
@@ -123,7 +124,7 @@ def score_sums(
             one.sum().alias(name) for name, one in sums.items()
         )).collect(engine="streaming").drop(COUNT)[: of_keys.height]  # fmt: skip
     joined = rows.join(totals_of_keys, on=keys, how="inner", nulls_equal=True)
-    found = per_key(joined, keys, sums, {}).collect(engine="streaming", optimizations=EACH_ANEW)
+    found = per_key(joined, keys, sums, {}).collect(engine="streaming")
     return of_keys.select(keys).join(
         found, on=keys, how="left", nulls_equal=True, maintain_order="left"
     ).select(*sums)  # fmt: skip

@@ -22,7 +22,7 @@ from polaroc.measures.spec import Measure
 from polaroc.measures.table import merged, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import OBSERVED, some_priors
+from polaroc.priors.grids import some_priors
 from polaroc.typing import Frame, Interpolation, Priors, Start
 
 

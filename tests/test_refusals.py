@@ -384,7 +384,6 @@ REFUSALS = [
      "holds measures, to which 'weight' does not apply"),
     ("pr.compare(sites, 'auc', by='site')", "not by 'site'", NotSupported),
     ("pr.compare(measures.filter(fold=1), test_train_ratio=1)", "there is 1 fold"),
-    ("pr.compare(measures.filter(model='A'), test_train_ratio=1)", "has 1 value(s)"),
     ("pr.compare(measures[1:], 'auc', test_train_ratio=1)",
      "1 of 4 cells are missing", InvalidTable),
     ("pr.compare(pl.concat([measures, measures.with_columns(estimate=1.)]), test_train_ratio=1)",

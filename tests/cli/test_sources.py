@@ -81,8 +81,8 @@ def leaves(value: object, *place: object):
 def test_a_results_folder_is_one_table(results):
     measures = pl.read_parquet(results / "measures.parquet")
     compared = as_json("compare", results, "--test-train-ratio", 0.25)
-    letters = pr.compare(measures, test_train_ratio=0.25).letters
-    assert_frame_equal(pl.DataFrame(compared["letters"], schema=letters.schema), letters)
+    models = pr.compare(measures, test_train_ratio=0.25).models
+    assert_frame_equal(pl.DataFrame(compared["models"], schema=models.schema), models)
     chosen = as_json("choose", results)
     assert chosen["answer"] == pr.choose(measures).answer
     drawn = polaroc("chart", "auprec_by_prior", results, "--out", "-")

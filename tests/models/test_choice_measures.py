@@ -108,7 +108,7 @@ def test_of_losses_less_is_better(measure):
     assert "too low, because it was picked for being the lowest of 3" in " ".join(loss.warnings)
     assert "less is better" in loss.summary()
     assert "less is better" in loss.comparison.summary()
-    assert loss.comparison.letters["model"][0] == "A"
+    assert loss.comparison.models["model"][0] == "A"
 
 
 def test_limits_are_those_of_the_measure():

@@ -193,7 +193,7 @@ def test_expected_auprec_over_the_range_of_the_table_is_its_iauprec(priors, over
     choice = pr.choose(measures, over=over if asked else None, test_train_ratio=0.25)
     expected = mean_iauprec(over)
     assert by_model(choice, "mean") == pytest.approx(expected, abs=1e-12)
-    means = dict(choice.comparison.letters.select("model", "mean").iter_rows())
+    means = dict(choice.comparison.models.select("model", "estimate").iter_rows())
     assert means == pytest.approx(expected, abs=1e-12)
     tested = pr.compare(measures, test_train_ratio=0.25)
     assert tested.pairs["p_value"].to_list() == pytest.approx(

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from agreement import assert_same_numbers
 from layouts import draw, tidy
+from scipy import stats
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
@@ -21,14 +22,42 @@ def measures():
     )
 
 
-def test_models_have_their_means_and_spreads_best_first(measures):
-    letters = pr.compare(measures, test_train_ratio=0.25).letters
+def letters_of(found):
+    """The letters of each model, as the chart shows them."""
+    _, _, texts = pr.charts.pairs(found).to_dict()["vconcat"][0]["layer"]
+    return {one["series"]: one["letters"] for one in texts["data"]["values"]}
+
+
+def test_models_have_their_means_and_intervals_best_first(measures):
+    models = pr.compare(measures, test_train_ratio=0.25, level=0.9).models
     of_model = {
         model: measures.filter(measure="iauprec", model=model)["estimate"] for model in "ACB"
     }
-    assert letters["model"].to_list() == [*of_model]
-    assert letters["mean"].to_list() == pytest.approx([one.mean() for one in of_model.values()])
-    assert letters["sd"].to_list() == pytest.approx([one.std() for one in of_model.values()])
+    assert models["model"].to_list() == [*of_model]
+    for values, row in zip(of_model.values(), models.iter_rows(named=True), strict=True):
+        # Nadeau and Bengio 2003.
+        error = values.std() * (1 / 20 + 0.25) ** 0.5
+        lower, upper = stats.t.interval(0.9, 19, values.mean(), error)
+        expected = [values.mean(), error, lower, min(upper, 1), 0.9]
+        names = ["estimate", "std_error", "lower", "upper", "level"]
+        assert [row[name] for name in names] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_one_model_over_folds_has_its_mean_with_its_interval(named):
+    table = pr.datasets.satellite_predictions().filter(model="A")
+    several = pr.compare(
+        pr.datasets.satellite_predictions(), "auc", case=None, test_train_ratio=0.25
+    )
+    found = pr.compare(table if named else table.drop("model"), "auc", test_train_ratio=0.25)
+    expected = several.models.filter(model="A")
+    assert_same_numbers(found.models.drop("model"), expected.drop("model"))
+    assert (found.omnibus.height, found.pairs.height) == (0, 0)
+    assert "Mean over folds with its 95 % interval" in found.summary()
+    # Of its measures the same.
+    measures = pr.evaluate(table, measure="auc")
+    of_measures = pr.compare(measures, "auc", test_train_ratio=0.25)
+    assert_same_numbers(of_measures.models, expected)
 
 
 def largest_groups(models, apart):
@@ -50,8 +79,8 @@ def test_intervals_adjusted_p_values_and_letters_agree(ratio, level, seed):
     models, blocks = rng.integers(2, 7), rng.integers(2, 13)
     values = 0.7 + rng.normal(size=(blocks, models)) * 0.05 + rng.normal(size=models) * 0.08
     found = pr.compare(tidy(values), level=level, test_train_ratio=ratio)
-    letters = dict(found.letters.select("model", "letters").iter_rows())
-    assert found.letters["mean"].is_sorted(descending=True)
+    letters = letters_of(found)
+    assert found.models["estimate"].is_sorted(descending=True)
     apart = set()
     for row in found.pairs.iter_rows(named=True):
         assert row["p_adjusted"] >= row["p_value"] - 1e-12
@@ -70,18 +99,18 @@ def test_intervals_adjusted_p_values_and_letters_agree(ratio, level, seed):
 
 def test_each_of_more_models_than_the_alphabet_has_letters_has_a_letter_of_its_own():
     values = 0.001 * np.random.default_rng(0).normal(size=(20, 60)) + np.linspace(0, 0.9, 60)
-    letters = pr.compare(tidy(values, models=list(range(60))), test_train_ratio=0).letters[
-        "letters"
-    ]
-    assert letters.n_unique() == 60
+    letters = [*letters_of(
+        pr.compare(tidy(values, models=list(range(60))), test_train_ratio=0)
+    ).values()]  # fmt: skip
+    assert len({*letters}) == 60
     assert all(len(one) == 1 and one.isalpha() for one in letters)
 
 
-def test_models_that_are_not_told_apart_within_a_group_have_one_letter():
+def test_models_that_do_not_differ_within_a_group_have_one_letter():
     # Three clear groups of models.
-    values = draw(10, 1) + np.repeat([0, 0.1, 0.2], 20) + 1e-4 * np.tile(draw(10, 20, 1), 3)
-    letters = pr.compare(tidy(values, models=list(range(60))), test_train_ratio=0).letters
-    assert letters.sort("model")["letters"].to_list() == ["c"] * 20 + ["b"] * 20 + ["a"] * 20
+    values = draw(10, 1) + np.repeat([0, 0.1, 0.2], 20) + 1e-4 * draw(10, 60, 1)
+    letters = letters_of(pr.compare(tidy(values, models=list(range(60))), test_train_ratio=0))
+    assert [letters[str(model)] for model in range(60)] == ["c"] * 20 + ["b"] * 20 + ["a"] * 20
 
 
 def test_a_pair_told_apart_is_named_where_the_test_of_all_finds_nothing():
@@ -93,14 +122,14 @@ def test_a_pair_told_apart_is_named_where_the_test_of_all_finds_nothing():
     found = pr.compare(tidy(values), test_train_ratio=0, level=0.995)
     assert found.omnibus["p_value"][0] > 0.005
     said = " ".join(found.summary().split())
-    assert "1 pair is told apart by tests of two models at a time, such as A and B" in said
+    assert "1 pair differs significantly, such as A and B" in said
     assert "no difference among all models" not in said
 
 
 @pytest.mark.parametrize("measure", ["sens", "accsens", "equal_error"])
 def test_where_low_is_good_the_lowest_is_first(measure):
     found = pr.compare(tidy(draw(10, 3), measure=measure), measure, test_train_ratio=0.25)
-    assert found.letters["mean"].to_list() == sorted(found.letters["mean"])
+    assert found.models["estimate"].is_sorted()
 
 
 def test_predictions_on_folds_give_what_their_measures_give(measures):
@@ -135,9 +164,9 @@ def test_cases_that_were_merely_found_tell_the_ratio_where_folds_share_them():
     with pytest.raises(InvalidArgument, match="test_train_ratio is None"):
         pr.compare(numbered, **asked, case="id")
     said = pr.compare(by_fold, **asked, case="case")
-    assert said.plan.test_train_ratio == pytest.approx(1 / 3, rel=0.05)
+    assert said.test_train_ratio == pytest.approx(1 / 3, rel=0.05)
     shared = pr.compare(table, **asked)
-    assert shared.plan.test_train_ratio > 0.25
+    assert shared.test_train_ratio > 0.25
 
 
 def test_predictions_may_have_columns_named_as_those_of_measures():

@@ -15,7 +15,7 @@ REPEATED = FOLDS.with_columns(repeat=(pl.col("fold") - 1) // 4)
 def test_the_ratio_follows_from_repeats_that_test_all_cases(table, count):
     found, same = pr.compare(table), pr.compare(FOLDS, test_train_ratio=1 / (count - 1))
     assert_same_numbers(found.pairs, same.pairs)
-    assert found.plan.test_train_ratio == pytest.approx(1 / (count - 1))
+    assert found.test_train_ratio == pytest.approx(1 / (count - 1))
 
 
 def test_numbers_of_rows_do_not_tell_the_ratio():
@@ -31,7 +31,7 @@ def test_numbers_of_rows_do_not_tell_the_ratio():
     assert "because of its name" not in " ".join(choice.warnings)
     # Each case is tested once: half of them train.
     named = pr.compare(wide | {"id": np.arange(120)}, "auc", **roles, case="id")
-    assert named.plan.test_train_ratio == 1
+    assert named.test_train_ratio == 1
 
 
 # All cases of each repeat, in four folds of three or in three folds of four.

@@ -76,16 +76,18 @@ def test_corrected_f_by_hand(shape, ratio):
         np.zeros((8, 3)),
     ],
 )
-def test_equal_models_have_p_one_among_all(values):
+def test_of_equal_models_there_is_no_test(values):
     for ratio in (0, 0.25):
         found = corrected(values, ratio)
-        assert (found.statistic, found.p_value) == (0, 1)
+        assert (found.statistic, found.p_value) == (None, None)
 
 
-def test_models_that_differ_by_a_constant_have_the_limit():
+def test_of_models_that_differ_by_a_constant_there_is_no_test():
     values = draw(8, 1) + np.array([0, 0.1, 0.2])
     found = two_way(values)
-    assert (found.statistic, found.p_value) == (np.inf, 0)
+    assert (found.statistic, found.p_value) == (None, None)
+    summary = pr.compare(tidy(values), test_train_ratio=0.25).summary()
+    assert "show no variation, so there is no test of all models" in summary
 
 
 # --- Two models at a time ----------------------------------------------------------------------
@@ -149,15 +151,15 @@ def test_equal_models_have_no_difference_in_pairs(noise):
     pairs = paired_t(values, 0.95)
     same = [0] if not noise else [0, 1, 2]
     assert (pairs.difference[same] == 0).all()
-    assert (pairs.p_value[same] == 1).all()
-    assert pairs.p_adjusted[same] == pytest.approx(1)
-    assert (pairs.reach[same] == 0).all()
+    for numbers in (pairs.std_error, pairs.p_value, pairs.p_adjusted, pairs.reach):
+        assert np.isnan(numbers).tolist() == [place in same for place in range(3)]
 
 
 def test_a_constant_difference_is_marked():
     table = tidy(draw(8, 1) + np.array([0, 0.1, 0.1]))
     found = pr.compare(table, test_train_ratio=0.25)
-    assert "'A' and 'B'; 'A' and 'C' differ by the same amount" in " ".join(found.warnings)
-    pairs = numbers_of(found)
-    assert pairs.p_adjusted.tolist() == [0, 0, 1]
-    assert (pairs.reach == 0).all()
+    said = "The difference of 'A' and 'B'; 'A' and 'C'; 'B' and 'C' shows no variation"
+    assert said in " ".join(found.warnings)
+    assert found.pairs["difference"].to_list() == pytest.approx([-0.1, -0.1, 0])
+    for name in ("std_error", "lower", "p_value", "p_adjusted"):
+        assert found.pairs[name].null_count() == 3

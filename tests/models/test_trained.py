@@ -25,14 +25,13 @@ def test_estimates_and_errors_are_those_of_each_model(measure, asked):
         TABLE, truth="truth", score="score", measure=measure, priors=priors,
         over=asked.get("over"), intervals=True,
     )  # fmt: skip
-    means = {model: (mean, sd) for model, mean, sd, _ in found.letters.iter_rows()}
-    told = alone.select("model", "estimate", "std_error").iter_rows()
-    assert means == {
-        model: pytest.approx((estimate, error), rel=1e-12) for model, estimate, error in told
-    }
+    names = ["model", "estimate", "std_error", "lower", "upper"]
+    means = {model: numbers for model, *numbers in found.models.select(names).iter_rows()}
+    expected = alone.select(names).iter_rows()
+    assert means == {model: pytest.approx(numbers, rel=1e-12) for model, *numbers in expected}
     for a, b, difference in found.pairs.select("model_a", "model_b", "difference").iter_rows():
         assert difference == pytest.approx(means[a][0] - means[b][0], abs=1e-12)
-    best_first = [mean for mean, _ in means.values()]
+    best_first = [mean for mean, *_ in means.values()]
     assert best_first == sorted(best_first, reverse=measure not in ("sens", "accsens"))
 
 
@@ -40,8 +39,7 @@ def test_of_losses_less_is_better():
     table = TABLE.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
     asked = {"target": "trained", "truth": "truth", "score": "score", "case": "case"}
     found = pr.compare(table, "log_loss", priors=0.1, **asked)
-    means = found.letters["mean"].to_list()
-    assert means == sorted(means)
+    assert found.models["estimate"].is_sorted()
     assert found.measure == "log_loss at prior 0.1"
     assert "(less is better)" in found.summary()
 
@@ -55,13 +53,11 @@ def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
     assert found.pairs["p_value"].min() == pytest.approx(2 * norm.sf(z), rel=1e-9)
 
 
-@pytest.mark.xfail(strict=True, reason="ends with the issue 'One inference engine'")
-def test_standard_errors_and_standard_deviations_have_names_of_their_own():
-    # The standard error of an AUC on one test set, and the spread of several over folds.
-    fitted = compare().letters
+def test_each_model_has_a_standard_error_on_one_test_set_and_over_folds():
+    fitted = compare().models
     folds = pr.compare(
         pr.datasets.satellite_predictions(), "auc", **NAMES, test_train_ratio=0.25
-    ).letters
+    ).models
     assert "std_error" in fitted.columns
     assert "sd" not in fitted.columns
     assert "std_error" in folds.columns

@@ -16,10 +16,10 @@ from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.base.rounding import p_in_words
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.inference.evidence import evidence_from_folds
-from polaroc.models import omnibus
-from polaroc.models.copied_folds import Copies, copied_measures
-from polaroc.models.design import filled_array
-from polaroc.models.measure_rows import Rows, distinct, refuse_rows, rows_of
+from polaroc.models.compare import f_test, rounding_floor
+from polaroc.models.copied_folds import copied_measures
+from polaroc.models.fold_values import filled_array
+from polaroc.models.measure_rows import distinct, refuse_rows, rows_of
 from polaroc.priors.grids import SAME, is_among
 from polaroc.typing import Array, Table
 
@@ -50,32 +50,6 @@ class Anova:
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
-
-
-@dataclass(frozen=True, eq=False)
-class Crossed:
-    """One number per combination of the levels of some factors."""
-
-    factors: tuple[str, ...]  # the first is compared
-    values: Array  # one axis per factor
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """The factors whose levels are views of one number: priors, else those past the second."""
-        return (PRIOR,) if PRIOR in self.factors[1:] else self.factors[2:]
-
-    @property
-    def folds(self) -> tuple[str, ...]:
-        """The factors whose levels are test sets."""
-        return tuple(factor for factor in self.factors[1:] if factor not in self.views)
-
-    @property
-    def per_fold(self) -> Array:
-        """The means over the views, folds × what is compared."""
-        axes = tuple(self.factors.index(view) for view in self.views)
-        means = self.values.mean(axis=axes) if axes else self.values
-        table: Array = means.reshape(len(means), -1).T
-        return table
 
 
 def anova(
@@ -143,153 +117,61 @@ def anova(
     if test_train_ratio is not None:
         check_ratio(test_train_ratio)
     frame = as_lazy(table).collect()
-    named = _checked(frame, factors)
-    cells = _cells(frame, response, named)
-    folds = [factor for factor in named[1:] if factor != PRIOR]
-    measures = frame if "estimate" in frame.columns else cells.rename({RESPONSE: "estimate"})
-    copies = copied_measures(measures, folds) if folds else None
-    crossed = _crossed(cells, named)
-    fit = _fitted(cells, named)
-    return Anova(_table(fit, crossed, test_train_ratio, copies), fit)
-
-
-def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
-    named = tuple(column_names(factors, "factors"))
+    named = [*column_names(factors, "factors")]
     if len(named) < 2 or len(set(named)) < len(named):
         raise InvalidArgument(
             f"factors are {quoted(named) or 'none'}, allowed are two or more columns, each once.",
             hint=example("factors", ["model", "fold"]),
         )
-    unknown = [factor for factor in named if factor not in frame.columns]
-    if unknown:
+    if unknown := [factor for factor in named if factor not in frame.columns]:
         raise InvalidArgument(
             f"there is no column {quoted(unknown)}; the table has {quoted(frame.columns)}.",
             hint="check the spelling of factors.",
         )
-    return named
-
-
-def _fitted(cells: pl.DataFrame, factors: Sequence[str]) -> Any:
-    """The linear model of the main effects, fitted by statsmodels."""
-    import pandas as pd
-    from statsmodels.formula.api import ols
-
-    names = _formula_names(factors)
-    cells = cells.select(
-        pl.col(RESPONSE).alias("estimate"),
-        *(pl.col(factor).cast(pl.String).fill_null("null").alias(name)
-          for factor, name in names.items()),
-    )  # fmt: skip
-    # statsmodels would convert the frame itself, by way of pyarrow, which it does not bring.
-    data = pd.DataFrame(cells.to_dict(as_series=False))
-    return ols(f"estimate ~ {' + '.join(f'C({name})' for name in names.values())}", data).fit()
-
-
-def _formula_names(factors: Sequence[str]) -> dict[str, str]:
-    """Names that a formula can hold: those of the factors, or numbered ones."""
-    is_usable = all(name.isidentifier() and name.isascii() for name in factors)
-    is_usable &= not {*factors} & {"C", "Q", "I", "estimate", *keyword.kwlist}
-    return {name: name if is_usable else f"factor_{i}" for i, name in enumerate(factors, 1)}
-
-
-def _table(
-    fit: Any, crossed: Crossed, test_train_ratio: float | None, copies: Copies | None
-) -> pl.DataFrame:
-    """The analysis of variance of statsmodels as a tidy frame, with notes."""
-    from scipy.special import fdtrc
-    from statsmodels.stats.anova import anova_lm
-
-    table = anova_lm(fit, typ=2)
-    # Differences that are due to rounding are none.
-    least = omnibus.rounding_floor(crossed.values)
-    *sums, residual = (float(one) if one > least else 0.0 for one in table["sum_sq"])
-    *degrees, left = (round(one) for one in table["df"])
-    rows: list[tuple[object, ...]] = []
-    for factor, df, sum_sq in zip(crossed.factors, degrees, sums, strict=True):
-        ratio, p_value = omnibus.f_ratio(sum_sq / df, residual / left), None
-        if factor == crossed.factors[0]:
-            p_value, note = float(fdtrc(df, left, ratio)), _remark(crossed, test_train_ratio)
-            if copies is not None:
-                note = f"{copies.note}: leave them out, the p-value takes them for evidence; {note}"
-        elif factor == PRIOR:
-            note = "no p-value: precision falls with the skew by definition"
-        else:
-            note = "no p-value: folds are no hypothesis"
-        rows.append((factor, df, sum_sq, sum_sq / df, ratio, p_value, note))
-    rows.append(("residual", left, residual, residual / left, None, None, None))
-    return pl.DataFrame(rows, schema=ANOVA, orient="row")
-
-
-def _remark(crossed: Crossed, test_train_ratio: float | None) -> str:
-    """How far the p-value of what is compared is to be trusted."""
-    folds = len(crossed.per_fold)
-    views = " and ".join("priors" if view == PRIOR else repr(view) for view in crossed.views)
-    # A printed table cuts notes off after some 30 characters.
-    notes = [
-        f"p too small: {views} are views of one number, not observations"
-        if views
-        else "p too small if folds are related: those that share cases are not independent"
-    ]
-    if not crossed.folds:
-        return f"{notes[0]}; no folds, so nothing shows how much test sets differ"
-    if views:
-        two_way = omnibus.f_test("repeated-measures F", evidence_from_folds(crossed.per_fold, 0))
-        more = ""
-        if len(crossed.factors) == 3:
-            models, size, sides = len(crossed.values), crossed.values.size, crossed.values.shape
-            most = (size - sum(sides) + 2) / ((models - 1) * (folds - 1))
-            more = f": this F is up to {most:.3g} times that one by its degrees of freedom alone"
-        notes.append(f"{_described(two_way)} on means over {views}{more}")
-    if test_train_ratio is None:
-        notes.append("give test_train_ratio for the F that is corrected for overlap")
-    else:
-        evidence = evidence_from_folds(crossed.per_fold, test_train_ratio)
-        notes.append(_described(omnibus.f_test("Nadeau-Bengio corrected F", evidence)))
-    return "; ".join(notes)
-
-
-def _described(outcome: omnibus.Outcome) -> str:
-    return (
-        f"{outcome.test} = {outcome.statistic:.4g} on {outcome.df1:.4g} and "
-        f"{outcome.df2:.4g} degrees of freedom, {p_in_words(outcome.p_value)}"
-    )
+    cells = _cells(frame, response, named)
+    values = _values(cells, named)
+    fit = _fitted(cells, named)
+    validity = [_validity(named, values, test_train_ratio)]
+    if folds := [factor for factor in named[1:] if factor != PRIOR]:
+        measures = frame if "estimate" in frame.columns else cells.rename({RESPONSE: "estimate"})
+        if (copies := copied_measures(measures, folds)) is not None:
+            validity.insert(
+                0, f"{copies.note}: leave them out, the p-value takes them for evidence"
+            )
+    return Anova(_table(fit, named, rounding_floor(values), "; ".join(validity)), fit)
 
 
 def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.DataFrame:
     """The factors and the response of every used row."""
     check_text("response", response, "auprec")
+    column = pl.col(response)
     if response in frame.columns:
         if not frame.schema[response].is_numeric():
             raise InvalidArgument(
                 f"response {response!r} is {frame.schema[response]}, allowed are numbers.",
                 hint="name a measure or a numeric column.",
             )
-        rows, column = frame, pl.col(response)
     elif "measure" in frame.columns:
-        selected = rows_of(frame, response)
-        rows, column = selected.frame, pl.col("estimate")
+        selected, column = rows_of(frame, response), pl.col("estimate")
+        frame = selected.frame
         if PRIOR in factors:
-            rows = _at_fixed_priors(selected)
+            # At fixed priors only; an estimate that is there twice counts once.
+            fixed = is_among(pl.col(PRIOR), selected.fixed_priors)
+            frame = _same_priors(frame.filter(fixed))
+            cell = [*selected.keys, PRIOR]
+            spread = within(column.max() - column.min(), cell)
+            frame = frame.filter(pl.struct(cell).is_first_distinct() | (spread > SAME))
     else:
         raise InvalidArgument(
             f"there is no column {response!r}; the table has {quoted(frame.columns)}.",
             hint="name the numeric column to analyse as response.",
         )
-    if PRIOR in factors and rows.schema[PRIOR].is_numeric():
-        rows = _snapped(rows)
-    return rows.select(*factors, column.cast(pl.Float64).alias(RESPONSE))
+    if PRIOR in factors and frame.schema[PRIOR].is_numeric():
+        frame = _same_priors(frame)
+    return frame.select(*factors, column.cast(pl.Float64).alias(RESPONSE))
 
 
-def _at_fixed_priors(selected: Rows) -> pl.DataFrame:
-    """The rows at the fixed priors; an estimate that is there twice counts once."""
-    rows = _snapped(selected.frame.filter(is_among(pl.col(PRIOR), selected.fixed_priors)))
-    cell = [*selected.keys, PRIOR]
-    estimate = pl.col("estimate")
-    spread = within(estimate.max() - estimate.min(), cell)
-    return rows.filter(pl.struct(cell).is_first_distinct() | (spread > SAME))
-
-
-def _snapped(rows: pl.DataFrame) -> pl.DataFrame:
+def _same_priors(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with one number for priors that are equal up to rounding."""
     firsts = pl.DataFrame({PRIOR: distinct(rows[PRIOR])}, schema={PRIOR: pl.Float64})
     numbers = rows.select(pl.col(PRIOR).cast(pl.Float64)).unique().drop_nulls().sort(PRIOR)
@@ -298,14 +180,12 @@ def _snapped(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(first)
 
 
-def _crossed(cells: pl.DataFrame, factors: tuple[str, ...]) -> Crossed:
-    """The cells as an array; raise where any is missing, null or repeated."""
+def _values(cells: pl.DataFrame, factors: Sequence[str]) -> Array:
+    """The responses with one axis per factor; raise where any is missing, null or repeated."""
     levels = [cells.select(factor).unique().sort(factor, nulls_last=True) for factor in factors]
-    single = [level.columns[0] for level in levels if level.height < 2]
-    if single:
+    if single := [level.columns[0] for level in levels if level.height < 2]:
         raise InvalidArgument(
-            f"{quoted(single)} has fewer than two values.",
-            hint="leave it out of the factors.",
+            f"{quoted(single)} has fewer than two values.", hint="leave it out of the factors."
         )
     full = reduce(lambda one, other: one.join(other, how="cross"), levels)
     counts = cells.group_by(factors).agg(pl.len().alias(LEVEL))
@@ -318,8 +198,96 @@ def _crossed(cells: pl.DataFrame, factors: tuple[str, ...]) -> Crossed:
         "cells have several rows": counts.filter(pl.col(LEVEL) > 1).select(factors),
     }
     refuse_rows(
-        {problem: found.sort(factors) for problem, found in problems.items()},
+        {problem: rows.sort(factors) for problem, rows in problems.items()},
         "each combination of the factors needs one number: filter, or name as a factor what tells "
         "rows apart.",
     )
-    return Crossed(factors, filled_array(cells, levels, [RESPONSE])[..., 0])
+    return filled_array(cells, levels, [RESPONSE])[..., 0]
+
+
+def _fitted(cells: pl.DataFrame, factors: Sequence[str]) -> Any:
+    """The linear model of the main effects, fitted by statsmodels."""
+    import pandas as pd
+    from statsmodels.formula.api import ols
+
+    # A formula holds names of variables only.
+    taken = {"C", "Q", "I", "estimate", *keyword.kwlist}
+    is_usable = all(name.isidentifier() and name.isascii() for name in factors)
+    terms = [*factors]
+    if not is_usable or taken & {*factors}:
+        terms = [f"factor_{i}" for i in range(1, len(factors) + 1)]
+    columns = {
+        term: cells[factor].cast(pl.String).fill_null("null").to_list()
+        for term, factor in zip(terms, factors, strict=True)
+    }
+    # statsmodels would convert the frame itself, by way of pyarrow, which it does not bring.
+    data = pd.DataFrame({"estimate": cells[RESPONSE].to_numpy(), **columns})
+    return ols(f"estimate ~ {' + '.join(f'C({term})' for term in terms)}", data).fit()
+
+
+def _table(fit: Any, factors: Sequence[str], least: float, validity: str) -> pl.DataFrame:
+    """The analysis of variance of statsmodels as a tidy frame, with notes.
+
+    Sums of squares up to `least` are due to rounding.
+    """
+    from scipy.special import fdtrc
+    from statsmodels.stats.anova import anova_lm
+
+    table = anova_lm(fit, typ=2)
+    *sums, residual = (float(value) if value > least else 0.0 for value in table["sum_sq"])
+    *degrees, left = (round(value) for value in table["df"])
+    rows: list[tuple[object, ...]] = []
+    for factor, df, sum_sq in zip(factors, degrees, sums, strict=True):
+        statistic = p_value = None
+        if residual > 0:
+            statistic = sum_sq / df / (residual / left)
+        note = "no p-value: folds are no hypothesis"
+        if factor == factors[0]:
+            p_value = None if statistic is None else float(fdtrc(df, left, statistic))
+            note = validity
+        elif factor == PRIOR:
+            note = "no p-value: precision falls with the skew by definition"
+        rows.append((factor, df, sum_sq, sum_sq / df, statistic, p_value, note))
+    rows.append(("residual", left, residual, residual / left, None, None, None))
+    return pl.DataFrame(rows, schema=ANOVA, orient="row")
+
+
+def _validity(factors: Sequence[str], values: Array, test_train_ratio: float | None) -> str:
+    """How far the p-value of what is compared is to be trusted."""
+    # Levels of these factors are views of one number; those of the others are test sets.
+    views = [PRIOR] if PRIOR in factors[1:] else factors[2:]
+    in_words = " and ".join("priors" if view == PRIOR else repr(view) for view in views)
+    # A printed table cuts notes off after some 30 characters.
+    notes = [
+        f"p too small: {in_words} are views of one number, not observations"
+        if views
+        else "p too small if folds are related: those that share cases are not independent"
+    ]
+    if len(views) == len(factors) - 1:
+        return f"{notes[0]}; no folds, so nothing shows how much test sets differ"
+    means = values.mean(axis=tuple(factors.index(view) for view in views))
+    per_fold = means.reshape(len(means), -1).T
+    if views:
+        more = ""
+        if len(factors) == 3:
+            models, folds = per_fold.shape[1], per_fold.shape[0]
+            most = (values.size - sum(values.shape) + 2) / ((models - 1) * (folds - 1))
+            more = f": this F is up to {most:.3g} times that one by its degrees of freedom alone"
+        two_way = _f_in_words("repeated-measures F", per_fold, 0)
+        notes.append(f"{two_way} on means over {in_words}{more}")
+    if test_train_ratio is None:
+        notes.append("give test_train_ratio for the F that is corrected for overlap")
+    else:
+        notes.append(_f_in_words("Nadeau-Bengio corrected F", per_fold, test_train_ratio))
+    return "; ".join(notes)
+
+
+def _f_in_words(name: str, per_fold: Array, ratio: float) -> str:
+    """The F of means per fold and model, with its degrees of freedom and p-value."""
+    statistic, df1, df2, p_value = f_test(evidence_from_folds(per_fold, ratio))
+    if statistic is None or p_value is None:
+        return f"no {name}: the differences show no variation"
+    return (
+        f"{name} = {statistic:.4g} on {df1:.4g} and {df2:.4g} degrees of freedom, "
+        f"{p_in_words(p_value)}"
+    )

@@ -9,11 +9,11 @@ import polars as pl
 from polaroc.base.rounding import ALMOST, number, percent, probability
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import MAX_NAMED, named, one_name
+from polaroc.models.comparison import Comparison, is_significant
 from polaroc.priors.beliefs import Belief, Over
 
 if TYPE_CHECKING:
     from polaroc.inference.evidence import Evidence
-    from polaroc.models.result import Comparison
 
 # Differences below this are not told apart.
 MIN_SHOWN = 0.001
@@ -232,7 +232,7 @@ def _lead(models: pl.DataFrame, higher: bool) -> str:
     return f", and the lead over {other} is {left} in place of {measured}"
 
 
-def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", folds: int) -> str:
+def describe_tests(models: pl.DataFrame, comparison: Comparison | None, folds: int) -> str:
     """A sentence on the tests between the first model and others, and the folds that it wins."""
     sentences, first = [], models[models.columns[0]]
     if folds > 1:
@@ -243,7 +243,7 @@ def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", folds:
     return " ".join(sentences)
 
 
-def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
+def describe_separation(models: pl.Series, comparison: Comparison) -> str:
     """Sentences on the models from which a test tells the first, and what it asks for."""
     apart, not_apart = split_by_test(models, comparison)
     first = one_name(models[0])
@@ -255,7 +255,7 @@ def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
         shown = f"Chance may explain the lead of {first} over {others}"
     else:
         shown += f"; chance may explain that over {others}"
-    rare = 1 / (1 - comparison.plan.level)
+    rare = 1 / (1 - comparison.level)
     return (
         f"{shown}. A lead is more than chance explains if equal models show one so large in fewer "
         f"than 1 of {rare:,.3g} such studies."
@@ -279,14 +279,13 @@ def _count(models: pl.DataFrame) -> str:
     return NUMBERS[models.height] if models.height < len(NUMBERS) else f"{models.height:,}"
 
 
-def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:
+def split_by_test(models: pl.Series, comparison: Comparison) -> tuple[list[object], list[object]]:
     """Other models, the best first: those that differ significantly from the first, and others."""
     a, b = comparison.pairs.columns[:2]
     first = pl.lit(models[:1]).first()
     rows = comparison.pairs.filter(pl.col(a).eq_missing(first) | pl.col(b).eq_missing(first))
     other = pl.when(pl.col(a).eq_missing(first)).then(pl.col(b)).otherwise(pl.col(a))
-    apart = (pl.col("p_adjusted") < 1 - comparison.plan.level).alias("apart")
-    known = rows.select(other.alias("other"), apart)
+    known = rows.select(other.alias("other"), is_significant(comparison).alias("apart"))
     ranked = models.to_frame("other").join(
         known, on=["other"], nulls_equal=True, maintain_order="left"
     )

@@ -16,7 +16,7 @@ from polaroc.inference.evidence import Evidence, no_evidence
 from polaroc.inference.scored_cases import ScoredCases, model_column, read_cases
 from polaroc.inference.test_sets import evidence_at_thresholds
 from polaroc.models.choice import Choice, choice_among
-from polaroc.models.compared import compared
+from polaroc.models.inputs import read_inputs
 from polaroc.models.posterior import COLUMNS, Posterior, posterior
 from polaroc.models.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.predictions.cases import Cases, same_columns
@@ -68,7 +68,7 @@ def choose_by_cost(
     cases: Cases[Any], tuned: Cases[pl.DataFrame], stakes: Stakes, *, level: float
 ) -> Choice:
     """The same of predictions in memory, of which it is known whether they share cases."""
-    given = compared(cases)
+    given = read_inputs(cases)
     own, model = given.cases, given.model
     refuse_clash([model], (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
     model_column(tuned)
@@ -97,7 +97,7 @@ def choose_by_cost(
     judged = _judged(own, model, thresholds, stakes, level)
     rated = judged.filter(KNOWN)
     evidence = _measured(own, rated, stakes)
-    warnings = [*given.left_out]
+    warnings = [*given.warnings]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 
 

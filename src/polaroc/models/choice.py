@@ -13,9 +13,9 @@ from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
 from polaroc.inference.evidence import Evidence
 from polaroc.measures.catalog import higher_is_better
 from polaroc.models.answer import changes, corrected, describe_evidence, describe_tests
+from polaroc.models.comparison import Comparison
 from polaroc.models.posterior import EXPECTED_LIMITS, Posterior, half_moved
 from polaroc.models.regret import ExpectedMeasures
-from polaroc.models.result import Comparison
 from polaroc.priors.beliefs import Belief
 from polaroc.thresholds.texts import threshold_texts
 

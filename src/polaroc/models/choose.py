@@ -40,10 +40,9 @@ from polaroc.models.choice_measures import (
     of_one_test_set,
     one_prior,
 )
-from polaroc.models.compare import of_table
-from polaroc.models.compared import Compared, compared, compared_cases, ranked_rows
+from polaroc.models.compare import of_values
 from polaroc.models.cost_of_folds import choose_by_cost_of_folds
-from polaroc.models.design import Plan
+from polaroc.models.inputs import Inputs, compared_cases, ranked_rows, read_inputs
 from polaroc.models.measure_rows import (
     doubts,
     over_labels,
@@ -206,7 +205,7 @@ def choose(
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return _choose_by_cost(cases, tuning, stakes, level)
-    measure, given = at_one_prior(measure), compared(cases)
+    measure, given = at_one_prior(measure), read_inputs(cases)
     if given.are_measures and estimate is not None:
         raise needs_predictions()
 
@@ -219,7 +218,7 @@ def choose(
             given, frame, measure, over=over, test_train_ratio=given.test_train_ratio,
             level=level, evidence=evidence, intervals=intervals,
         )  # fmt: skip
-        return replace(choice, warnings=(*given.left_out, *choice.warnings))
+        return replace(choice, warnings=(*given.warnings, *choice.warnings))
 
     choice = choice_over(over)
     if estimate is not None:
@@ -273,7 +272,7 @@ def _choose_by_cost(
     level: float,
 ) -> Choice:
     """The choice by expected cost, of fitted models or of those of folds."""
-    given = None if cases.truth is None or tuning is not None else compared(cases)
+    given = None if cases.truth is None or tuning is not None else read_inputs(cases)
     if given is None or not given.folds:
         on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
         refuse_unused("for folds", on_one, test_train_ratio=cases.test_train_ratio)
@@ -312,7 +311,7 @@ def _check_options(measure: str, of_costs: dict[str, object], score_prior: objec
 
 
 def choose_measured(
-    given: Compared,
+    given: Inputs,
     frame: pl.DataFrame,
     measure: str = "auprec",
     *,
@@ -341,9 +340,10 @@ def choose_measured(
     known = at_least_own(known, evidence, level, ends_by_model(intervals, table.models))
     comparison = None
     if len(table.values) > 1 and test_train_ratio is not None:
-        plan = Plan(test_train_ratio=test_train_ratio, level=level)
-        tested = replace(table, warnings=())
-        comparison = of_table(tested, evidence, f"expected {measure}", plan, higher=higher)
+        comparison = of_values(
+            replace(table, warnings=()), evidence, level, test_train_ratio, measure=measure,
+            label=f"expected {measure}",
+        )  # fmt: skip
     name, is_bound, doubted = in_words(measure), evidence.is_bound, doubts(frame, measure)
     judged_by = f"{name} {describe_priors(over, measured.grid)}"
 

@@ -1,5 +1,7 @@
 """Model and threshold together, by expected cost on the held-out cases of folds."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -7,8 +9,6 @@ from polaroc.curves.curve import curve
 from polaroc.inference.evidence import evidence_from_folds
 from polaroc.models.by_cost import COST_LIMITS
 from polaroc.models.choice import Choice, choice_among
-from polaroc.models.compared import Compared, of_keys, pooled
-from polaroc.models.design import balanced, check_folds
 from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     Folds,
@@ -18,6 +18,8 @@ from polaroc.models.fold_thresholds import (
     rates_across_folds,
     read_folds,
 )
+from polaroc.models.fold_values import fold_values
+from polaroc.models.inputs import Inputs, of_keys
 from polaroc.models.measure_rows import rows_of
 from polaroc.models.posterior import at_least_own, posterior
 from polaroc.models.regret import ExpectedMeasures
@@ -31,7 +33,7 @@ ENDS = (0.0, 1.0)
 
 
 def choose_by_cost_of_folds(
-    given: Compared,
+    given: Inputs,
     stakes: Stakes,
     *,
     test_train_ratio: float | None,
@@ -51,8 +53,9 @@ def choose_by_cost_of_folds(
         rates["tpr"].append(float(held_out.tpr[0].mean()))
         rates["fpr"].append(float(held_out.fpr[0].mean()))
         folds_of[value] = folds
-    table = balanced(rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds)
-    check_folds(table)
+    table = fold_values(rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds)
+    table.check_models()
+    table.check_folds()
     of_negatives, of_positives = np.moveaxis(table.values, -1, 0)
     grid = tuple(sorted({*stakes.belief.priors, *stakes.priors}))
     values = [prior * of_positives + (1 - prior) * of_negatives for prior in grid]
@@ -90,7 +93,7 @@ def choose_by_cost_of_folds(
             *table.warnings, judged_on_other_folds(len(table.values)), *doubts,
         ),
         comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),
-        curves=[curve(pooled(cases))],
+        curves=[curve(replace(cases, fold=()))],
     )  # fmt: skip
 
 
@@ -102,7 +105,7 @@ def _need(stakes: Stakes) -> Need:
 
 
 def _costs(
-    folds: Folds, given: Compared, model: pl.Series, stakes: Stakes, held_out: HeldOutRates
+    folds: Folds, given: Inputs, model: pl.Series, stakes: Stakes, held_out: HeldOutRates
 ) -> pl.DataFrame:
     """Costs of a model in each fold per positive and per negative, as tidy measures."""
     per_class = stakes.fp * held_out.fpr[0], stakes.fn * (1 - held_out.tpr[0])
@@ -119,7 +122,7 @@ def _costs(
     )  # fmt: skip
 
 
-def _folds_of(given: Compared, model: pl.Series) -> pl.DataFrame:
+def _folds_of(given: Inputs, model: pl.Series) -> pl.DataFrame:
     """The keys of the folds that a model has, in the order of their numbers."""
     own = of_keys(given.cases, model.to_frame()).rows
     return own.select(given.folds).unique().sort(given.folds, nulls_last=True)

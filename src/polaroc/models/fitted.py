@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.text import noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import FEWEST_CLUSTERS, Evidence
-from polaroc.inference.scored_cases import (
-    ComparedCases,
-    read_cases,
-)
+from polaroc.inference.scored_cases import ComparedCases, read_cases
 from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
 from polaroc.measures.scoring import CASE_LOSSES, case_loss
@@ -20,7 +18,7 @@ from polaroc.measures.table import humanize_note
 from polaroc.models.measure_rows import below_chance
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
-from polaroc.typing import Prior, Priors
+from polaroc.typing import Array, Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +28,30 @@ class Fitted:
     cases: ComparedCases
     name: str
     evidence: Evidence
-    doubts: tuple[str, ...]  # rows that are alike, notes on the models, AUCs below chance
+    doubts: tuple[str, ...]  # notes on the models, AUCs below chance
     measure: Measure
+    estimates: pl.DataFrame  # the tidy measure of each model
 
     @property
     def models(self) -> pl.Series:
         """The models, in the order of the evidence."""
-        name = self.cases.model
-        return pl.Series(name, self.evidence.models, self.cases.kind)
+        return pl.Series(self.cases.model, self.evidence.models, self.cases.kind)
+
+    @property
+    def limits(self) -> "tuple[Array, Array]":
+        """The limits of each model by itself, NaN where there are none."""
+        return limits_of(self.estimates, self.models)
+
+
+def limits_of(measures: pl.DataFrame, models: pl.Series) -> "tuple[Array, Array]":
+    """The lower and the upper limits of a measure of these models, NaN where there are none."""
+    if "lower" not in measures.columns:
+        return np.full(len(models), np.nan), np.full(len(models), np.nan)
+    found = models.to_frame().join(
+        measures, on=[models.name], how="left", nulls_equal=True, maintain_order="left"
+    )
+    lower, upper = (found[name].fill_null(np.nan).to_numpy() for name in ("lower", "upper"))
+    return lower, upper
 
 
 def fitted(
@@ -68,7 +82,7 @@ def fitted(
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
     doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
     evidence = evidence_from_cases(read.scored, [measure], unseen=case_loss(measure) is not None)
-    return Fitted(read, name, evidence, doubts, measure)
+    return Fitted(read, name, evidence, doubts, measure, estimates)
 
 
 def single_measure(
@@ -76,20 +90,15 @@ def single_measure(
 ) -> Measure:
     """The one measure that is compared; raise where there is none or more."""
     allowed = (*default_measures(), *CASE_LOSSES)
-    if isinstance(name, str) and name in CATALOG and name not in allowed:
+    if name in CATALOG and name not in allowed:
         raise InvalidArgument(
             f"measure is {name!r}, which has no standard error on one test set.",
-            hint=("compare it over several folds, with test_train_ratio=0.25, or take one of "
-                      f"{quoted(allowed)}."),
-        )  # fmt: skip
-    check_choice("measure", name, allowed)
-    priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
-    selected = select_measures(name, priors, over, "exact", score_prior=score_prior)
-    if len(selected) != 1:
-        raise InvalidArgument(
-            f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."
+            hint="compare it over several folds, with test_train_ratio=0.25, or take one of "
+            f"{quoted(allowed)}.",
         )
-    return selected[0]
+    check_choice("measure", name, allowed)
+    (measure,) = select_measures(name, [prior], over, "exact", score_prior=score_prior)
+    return measure
 
 
 def too_few_cases() -> InvalidPredictions:

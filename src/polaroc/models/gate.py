@@ -29,16 +29,10 @@ from polaroc.inference.unseen_positive import Positives, equal_positives
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
 from polaroc.measures.spec import Measure
 from polaroc.models.answer import describe_priors
-from polaroc.models.compare import compare
-from polaroc.models.compared import (
-    Compared,
-    compared,
-    compared_cases,
-    single_prior,
-    two_models,
-)
+from polaroc.models.compare import compare, without_variation
 from polaroc.models.fitted import fitted, single_measure, too_few_cases
-from polaroc.models.gate_result import GateResult, decide
+from polaroc.models.gate_result import GateResult, Verdict, decide
+from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
 from polaroc.models.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
@@ -192,7 +186,7 @@ def gate(
     over = over if needs_range(measure) or measure not in CATALOG else None
 
     two = two_models(cases, champion, challenger)
-    given = compared(two)
+    given = read_inputs(two)
     shown_over: Over | str | None = over
     if given.on_cases:
         refuse_places(measure, over, None if priors is None else prior)
@@ -205,7 +199,9 @@ def gate(
         difference = _on_folds(given, two, measure, prior, over, champion, challenger, level)
 
     higher, warnings = higher_is_better(measure), difference.warnings
-    verdict = decide(difference.lower, difference.upper, margin, higher=higher)
+    verdict: Verdict = "pass"
+    if not difference.identical:
+        verdict = decide(difference.lower, difference.upper, margin, higher=higher)
     if verdict == "undecided" and difference.limits is not None:
         needed = _cases_needed(difference.limits, margin, difference.moved, higher=higher)
         warnings = [needed, *warnings]
@@ -233,13 +229,14 @@ class Difference:
     warnings: list[str]
     lower: float | None = None
     upper: float | None = None
+    identical: bool = False  # by all that was measured
     limits: Limits | None = None
     moved: UnitInfluences | None = None  # the influences of the cases of one test set
     class_counts: tuple[int | None, int | None] = (None, None)
 
 
 def _on_cases(
-    given: Compared, measure: str, prior: Prior, over: Over | None, champion: object,
+    given: Inputs, measure: str, prior: Prior, over: Over | None, champion: object,
     challenger: object, level: float,
 ) -> Difference:  # fmt: skip
     """The difference of two fitted models, paired by case."""
@@ -252,7 +249,7 @@ def _on_cases(
         raise too_few_cases()
     result = Difference(
         float(evidence.estimates[0, pair[1]]), float(evidence.estimates[0, pair[0]]), estimate,
-        f"{scored.size:,} cases", [*given.left_out, *models.doubts], moved=moved,
+        f"{scored.size:,} cases", [*given.warnings, *models.doubts], moved=moved,
         class_counts=scored.class_counts,
     )  # fmt: skip
     few, units = min(moved.counts), moved.unit
@@ -268,14 +265,10 @@ def _on_cases(
         elif few < FEW_CASES:
             note = f"With {few:,} {units} of a class the interval is wider than with many."
     elif estimate == 0 and scored.same_ranking():
-        result.lower = result.upper = 0.0
+        result.identical = True
         note = "The two models rank all cases alike."
     else:
-        note = (
-            "The models differ by the same amount on any of these cases, for example because they "
-            "separate the classes perfectly. So these cases do not tell how much the difference "
-            "varies."
-        )
+        (note,) = without_variation(contrast, scored.models)
     result.warnings += [] if note is None else [note]
     result.warnings.append(
         f"This is about {evidence.about}. It says nothing about models that are trained again."
@@ -284,7 +277,7 @@ def _on_cases(
 
 
 def _on_folds(
-    given: Compared, two: Cases[Any], measure: str, prior: Prior | None, over: Over | None,
+    given: Inputs, two: Cases[Any], measure: str, prior: Prior | None, over: Over | None,
     champion: object, challenger: object, level: float,
 ) -> Difference:  # fmt: skip
     """The difference where models are fitted anew for each fold."""
@@ -295,16 +288,17 @@ def _on_folds(
     estimate, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
     if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
-        estimate, lower, upper = 0 - estimate, 0 - upper, 0 - lower
-    means = dict(result.letters.select(result.model, "mean").iter_rows())
+        estimate = 0 - estimate
+        lower, upper = (None if end is None else 0 - end for end in (upper, lower))
+    means = dict(result.models.select(result.model, "estimate").iter_rows())
     found = Difference(
         means[champion], means[challenger], estimate, f"{result.size} folds", [],
         lower, upper,
     )  # fmt: skip
-    if result.pairs["std_error"].item() > 0:
+    if result.pairs["std_error"].item() is not None:
         positives, bias = None, 0.0
         if measure in AREAS:
-            ratio = result.plan.test_train_ratio
+            ratio = result.test_train_ratio
             ratio = None if ratio == 0 and given.test_train_ratio is None else ratio
             built = partial(
                 single_measure, measure, prior or "observed", over, given.cases.score_prior
@@ -326,9 +320,8 @@ def _on_folds(
             if bias:
                 found.warnings.append(FEW_NEGATIVES.format(number(bias)))
     elif estimate == 0:
+        found.identical = True
         found.warnings.append("The two models have the same measure in every fold.")
-    else:
-        found.lower = found.upper = None
     found.warnings += result.warnings
     return found
 
@@ -352,7 +345,7 @@ def _limits_on_folds(
 
 
 def _positives_and_bias(
-    given: Compared, challenger: object, lead: float, ratio: float | None,
+    given: Inputs, challenger: object, lead: float, ratio: float | None,
     measure: Callable[[], Measure], level: float,
 ) -> tuple[Positives | None, float]:  # fmt: skip
     """The influences of the positives of all folds on the difference, and its bias.

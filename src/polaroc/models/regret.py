@@ -12,7 +12,7 @@ import polars as pl
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label, mean_name
-from polaroc.models.design import FoldValues, balanced
+from polaroc.models.fold_values import FoldValues, fold_values
 from polaroc.models.measure_rows import Rows, distinct, only_range, range_rows, rows_of
 from polaroc.models.posterior import Posterior, posterior_columns
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
@@ -156,7 +156,8 @@ def under_belief(
     if whole is not None:
         of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
-    table = balanced(rows, [*grid, *own], model, folds, noted=[*evaluated, *own])
+    table = fold_values(rows, [*grid, *own], model, folds, noted=[*evaluated, *own])
+    table.check_models()
     measured = ExpectedMeasures(
         table.values[:, :, : len(grid)], tuple(grid), resolve_belief(asked), evaluated,
         table.values[:, :, -1] if own else None, covers, higher_is_better(measure),

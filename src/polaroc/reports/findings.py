@@ -16,10 +16,10 @@ from polaroc.models.by_cost import choose_by_cost
 from polaroc.models.choice import Choice
 from polaroc.models.choose import choose_measured
 from polaroc.models.compare import of_fitted
-from polaroc.models.compared import of_keys, pooled, rows_among
+from polaroc.models.comparison import Comparison
 from polaroc.models.cost_of_folds import choose_by_cost_of_folds
-from polaroc.models.design import Plan
 from polaroc.models.fitted import Fitted, fitted
+from polaroc.models.inputs import of_keys, rows_among
 from polaroc.models.measure_rows import (
     doubts,
     of_range,
@@ -29,7 +29,6 @@ from polaroc.models.measure_rows import (
     refuse_one_class,
 )
 from polaroc.models.regret import evaluate_hint
-from polaroc.models.result import Comparison
 from polaroc.models.stakes import Stakes, stakes_of
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
@@ -156,7 +155,7 @@ def drawn(findings: Findings, most: int) -> Findings:
             choice, models=rows_among(choice.models, shown), priors=rows_among(choice.priors, shown)
         )
     if comparison is not None:
-        comparison = replace(comparison, letters=rows_among(comparison.letters, shown))
+        comparison = replace(comparison, models=rows_among(comparison.models, shown))
     return replace(
         findings,
         measures=rows_among(findings.measures, shown),
@@ -183,7 +182,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         over=question.over,
     )  # fmt: skip
     refuse_one_class(measures)
-    curves = curve(pooled(cases))
+    curves = curve(replace(cases, fold=()))
     # Where a model was measured once. Limits at each prior would take ten times as long.
     tested: Fitted | None = None
     if not question.folds:
@@ -315,4 +314,4 @@ def _comparison(
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    return of_fitted(tested, Plan("trained", level=question.level), "iauprec"), ""
+    return of_fitted(tested, question.level), ""

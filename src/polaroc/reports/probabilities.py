@@ -8,7 +8,7 @@ from polaroc.base.rounding import percent
 from polaroc.base.text import named, one_name
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
-from polaroc.models.compared import rows_among
+from polaroc.models.inputs import rows_among
 from polaroc.priors.grids import OBSERVED
 from polaroc.probability.calibration_curve import calibration_curve
 from polaroc.reports.figures import MAX_DRAWN, POOLED, Figure, Section, colours

@@ -12,7 +12,6 @@ from polaroc.base.statistics import binomial_band
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidTable
 from polaroc.inference.evidence import evidence_from_folds
-from polaroc.models.compared import of_keys
 from polaroc.models.fold_thresholds import (
     OWN_SCALES,
     Folds,
@@ -22,6 +21,7 @@ from polaroc.models.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
+from polaroc.models.inputs import of_keys
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, discrete, resolve_belief
 from polaroc.reports.inputs import Question

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unless
 from polaroc.base.columns import collect_like
-from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
+from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.inference.scored_cases import (
     common_cases_of,
@@ -24,22 +24,28 @@ from polaroc.predictions.row_checks import check_clusters, left_out
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Frame, Prior
 
+# The only model of a table without a column of models.
+NAMELESS = "the model"
 # So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
+CASE_BY_DEFAULT = (
+    "The column 'case' is used because of its name: say case='case' if its values are the cases of "
+    "one cross-validation. Until then a fold is taken to have as many test cases as training cases."
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
-    """Predictions, or measures, in memory.
+class Inputs:
+    """Predictions, or measures, of several models in memory.
 
-    Predictions have `folds` only if these have several values; `left_out` are warnings about cases
-    that were left out, copies of folds and leaks.
+    There are `folds` only if they have several values. The `warnings` are about copied folds,
+    leaks, and cases that were left out.
     """
 
     cases: Cases[pl.DataFrame]
     model: str
     folds: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def are_measures(self) -> bool:
@@ -73,28 +79,18 @@ class Compared:
             return cases.test_train_ratio
         if self.are_measures or cases.case is None or cases.is_numbered or not self.folds:
             return None
-        case, models = cases.case, [self.model]
-        number, of_model = self.table[case].n_unique(), self.table.group_by(models or pl.lit(0))
-        tested = of_model.agg(pl.len().alias(HAVE), pl.col(case).n_unique().alias(SIZE))
-        is_shared = (tested[HAVE] > tested[SIZE]).any()
-        is_common = tested[SIZE].sum() > number or tested.height < 2
+        cases_of = self.table.group_by(self.model).agg(
+            pl.len().alias(HAVE), pl.col("case").n_unique().alias(SIZE)
+        )
+        number = self.table["case"].n_unique()
+        is_shared = (cases_of[HAVE] > cases_of[SIZE]).any()
+        is_common = cases_of[SIZE].sum() > number or cases_of.height < 2
         if not is_common or not (is_shared or not cases.is_default("case")):
             return None
         # All cases that a fold does not test are trained on.
-        folds = self.table.group_by(*models, *self.folds).agg(pl.len().cast(pl.Float64).alias(HAVE))
+        folds = self.table.group_by(self.keys).agg(pl.len().cast(pl.Float64).alias(HAVE))
         per_fold = folds.select(pl.col(HAVE).mean()).item()
         return per_fold / (number - per_fold) if per_fold < number else None
-
-
-CASE_BY_DEFAULT = (
-    "The column 'case' is used because of its name: say case='case' if its values are the cases of "
-    "one cross-validation. Until then a fold is taken to have as many test cases as training cases."
-)
-# A fold is taken to train on every case that it does not test.
-LEAK = (
-    "{} values of {} have cases on both sides of a fold, for training and for testing, which makes "
-    "its scores too good. Keep each value in one fold, as scikit-learn's StratifiedGroupKFold does."
-)
 
 
 def compared_cases(
@@ -116,6 +112,13 @@ def compared_cases(
     return replace(cases, score_prior=score_prior, test_train_ratio=test_train_ratio)
 
 
+def with_model(cases: Cases[Any]) -> Cases[Any]:
+    """The cases, with a column that names the only model where none tells models apart."""
+    if cases.model is not None:
+        return cases
+    return replace(cases, rows=cases.rows.with_columns(model=pl.lit(NAMELESS)), model="model")
+
+
 def single_prior(priors: Prior | Sequence[Prior] | None) -> Prior | None:
     """The prior at which models are compared, if one is given."""
     if priors is None:
@@ -129,31 +132,30 @@ def single_prior(priors: Prior | Sequence[Prior] | None) -> Prior | None:
     return cast(Prior, listed[0])
 
 
-def compared(cases: Cases[Any]) -> Compared:
+def read_inputs(cases: Cases[Any]) -> Inputs:
     """The cases in memory, with their models and folds; raise where there is no model.
 
-    With ``nulls="drop"`` those cases of each test set are left that all models scored, if there is
-    a column of cases.
+    With ``nulls="drop"`` only those cases of each test set are kept that all models scored, if
+    there is a column of cases.
     """
-    model = model_column(cases)
+    model, folds = model_column(cases), cases.fold
+    held = cases.collect()
     if cases.truth is None:
-        folds = cases.fold
-        measures = cases.collect()
-        warn_of_parts(measures, measures.rows)
-        _refuse_many(measures, model)
-        measures, copies = without_copies(measures, model, folds)
-        return Compared(measures, model, folds, tuple(copies))
-    held = without_errors(cases.collect()) if cases.nulls == "raise" else cases.collect()
+        warn_of_parts(held, held.rows)
+        _refuse_many(held, model)
+        held, copies = without_copies(held, model, folds)
+        return Inputs(held, model, folds, tuple(copies))
+    if cases.nulls == "raise":
+        held = without_errors(held)
     _refuse_many(held, model)
     if held.rows.is_empty():
         raise InvalidPredictions(
             "there are no rows, so that there is nothing to choose by.", hint="check the table."
         )
-    columns = [*held.fold]
-    held, copies = without_copies(held, model, columns)
+    held, warnings = without_copies(held, model, folds)
     # A fold of one value, as of a table that was filtered, divides nothing.
-    several = columns and held.rows.select(columns).n_unique() > 1
-    folds = tuple(columns) if several else ()
+    if not folds or held.rows.select(folds).n_unique() < 2:
+        folds = ()
     held = replace(held, fold=folds)
     if folds:
         no_fold = held.rows.select(pl.any_horizontal(pl.col(folds).is_null()).sum()).item()
@@ -162,25 +164,21 @@ def compared(cases: Cases[Any]) -> Compared:
                 f"{no_fold} rows have no fold.", hint="fill it in, or leave these rows out."
             )
         if held.case is not None:
-            case = held.case
-            known = held.rows.drop_nulls(case)
-            key = [*folds, case, model]
-            refuse_twice(known.select(key), key)
-            is_paired = share_cases(known, [*folds, case], model)
-            if is_paired and held.nulls != "drop":
-                refuse_lacking(known, folds, model, case)
-    remarks = (*copies, *(_leaks(held, folds) if folds else ()))
-    if held.is_default("case") and Compared(held, model, folds).test_train_ratio is None:
-        named = {**held.columns, "case": held.names["case"][0]}
-        trusted = Compared(replace(held, columns=named), model, folds)
-        if trusted.test_train_ratio is not None:
-            remarks = (*remarks, CASE_BY_DEFAULT)
-    lacking = None
+            known = held.rows.drop_nulls("case")
+            refuse_twice(known.select(*folds, "case", model), [*folds, "case", model])
+            if held.nulls != "drop" and share_cases(known, [*folds, "case"], model):
+                refuse_lacking(known, folds, model, "case")
+        warnings += _leaks(held, folds)
+    if held.is_default("case") and Inputs(held, model, folds).test_train_ratio is None:
+        named = replace(held, columns={**held.columns, "case": held.names["case"][0]})
+        if Inputs(named, model, folds).test_train_ratio is not None:
+            warnings.append(CASE_BY_DEFAULT)
     if held.nulls == "drop":
         held, lacking = common_cases_of(held, model)
+        warnings += [] if lacking is None else [lacking]
     if held.cluster is not None:
         check_clusters(held.rows["cluster"].null_count())
-    return Compared(held, model, folds, remarks if lacking is None else (*remarks, lacking))
+    return Inputs(held, model, folds, tuple(warnings))
 
 
 def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
@@ -199,18 +197,19 @@ def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
     """A warning about clusters of which a fold tests some cases and has trained on others."""
     if cases.case is None or cases.cluster is None:
         return []
-    rows = cases.rows.select(
-        *folds, pl.col("case").alias(CASE), pl.col("cluster").alias(CLUSTER)
-    ).drop_nulls(CLUSTER)
-    whole, tested = (
-        rows.group_by(CLUSTER, *also).agg(pl.col(CASE).n_unique().alias(name))
-        for also, name in (((), SIZE), (folds, HAVE))
-    )
-    parts = tested.join(whole, on=[CLUSTER], nulls_equal=True).filter(pl.col(HAVE) < pl.col(SIZE))
-    torn = parts[CLUSTER].n_unique()
-    if not torn:
+    # A fold is taken to train on every case that it does not test.
+    rows, size = cases.rows.drop_nulls("cluster"), pl.col("case").n_unique()
+    whole = rows.group_by("cluster").agg(size.alias(SIZE))
+    tested = rows.group_by("cluster", *folds).agg(size.alias(HAVE))
+    parts = tested.join(whole, on=["cluster"], nulls_equal=True).filter(pl.col(HAVE) < pl.col(SIZE))
+    if parts.is_empty():
         return []
-    return [LEAK.format(f"{torn:,} of {whole.height:,}", repr(cases.names["cluster"][0]))]
+    return [
+        f"{parts['cluster'].n_unique():,} of {whole.height:,} values of "
+        f"{cases.names['cluster'][0]!r} have cases on both sides of a fold, for training and for "
+        "testing, which makes its scores too good. Keep each value in one fold, as scikit-learn's "
+        "StratifiedGroupKFold does."
+    ]
 
 
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
@@ -231,23 +230,22 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
         raise InvalidArgument(
             f"{model!r} has no {quoted(unknown)}; it has {quoted(present)}.",
             hint="name two of these as champion= and challenger=.",
-        )  # fmt: skip
+        )
     if champion == challenger:
         raise InvalidArgument(
-            f"champion and challenger are both {quoted([champion])}.",
-            hint="name two models.",
+            f"champion and challenger are both {quoted([champion])}.", hint="name two models."
         )
     kept = models.gather([present.index(champion), present.index(challenger)])
     is_one = pl.col(model).is_in(kept.implode(), nulls_equal=True)
     return replace(held, rows=held.rows.filter(is_one))
 
 
-def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
+def ranked_rows(inputs: Inputs) -> tuple[Inputs, tuple[str, ...]]:
     """The valid predictions, and warnings about rows that were left out."""
-    rows = given.cases.rows
+    rows = inputs.cases.rows
     invalid = rows["error"].count() if "error" in rows else 0
-    invalid_rows = [left_out(invalid)] if invalid else []
-    return replace(given, cases=without_errors(given.cases)), (*given.left_out, *invalid_rows)
+    warnings = (*inputs.warnings, *([left_out(invalid)] if invalid else []))
+    return replace(inputs, cases=without_errors(inputs.cases)), warnings
 
 
 def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
@@ -256,11 +254,6 @@ def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
         return cases
     rows = cases.rows.filter(pl.col("error").is_null()).drop("error")
     return replace(cases, rows=rows, errors=())
-
-
-def pooled(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
-    """The cases with all folds of a model as one."""
-    return replace(cases, fold=())
 
 
 def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:

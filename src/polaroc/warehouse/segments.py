@@ -16,6 +16,7 @@ from polaroc.typing import IbisTable, Interpolation
 from polaroc.warehouse.connections import ibis_library
 from polaroc.warehouse.predictions import literal
 
+AT_ORIGIN = private("at_origin")
 # The measures that have a mean error over a range of priors.
 OF_ERRORS = ("auc_range", "accsens")
 # The measures that an engine sums; others are made of its cells.
@@ -28,7 +29,7 @@ def safe_name(name: str) -> str:
 
 
 def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
-    """Cells with the columns `RATES`, null without positives.
+    """Cells with the columns `RATES`, null without positives, and whether they are `AT_ORIGIN`.
 
     For mean errors over a range also the priors at which the two ends of a segment are balanced,
     limited to the range.
@@ -47,12 +48,12 @@ def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
         }
     )
     t0, f0, t1, f1, *_ = (rated[name] for name in RATES)
-    ends = {}
+    ends = {AT_ORIGIN: ((t0 == 0) & (f0 == 0)).ifelse(literal(1), literal(0))}
     for lo, hi in {one.arguments.over for one in measures if one.name in OF_ERRORS}:
         for name, t, f in zip(_ends(lo, hi), (t0, t1), (f0, f1), strict=True):
             prior = (f / (f + (1 - t)).nullif(0)).coalesce(literal(1))
             ends[name] = prior.clip(literal(lo), literal(hi))
-    return rated.mutate(**ends) if ends else rated
+    return rated.mutate(**ends)
 
 
 def _ends(lo: float, hi: float) -> list[str]:
@@ -71,7 +72,7 @@ def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
                 added = auc_area(s)
             elif measure.nodes:
                 areas = [
-                    weight * _auprec_area(s, node, arguments.interpolation)
+                    weight * _auprec_area(s, table[AT_ORIGIN], node, arguments.interpolation)
                     for node, weight in measure.nodes
                 ]
                 added = _total(areas)
@@ -90,18 +91,22 @@ def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
     return made
 
 
-def _auprec_area(s: Any, node: float | None, interpolation: Interpolation) -> Any:
-    """∫ precision dt over a segment, as `measures.areas.auprec_area`."""
+def _auprec_area(s: Any, at_origin: Any, node: float | None, interpolation: Interpolation) -> Any:
+    """∫ precision dt over a segment, as `measures.areas.auprec_area`.
+
+    `at_origin` is 1 for the first segment, in place of a division by 0 that has no weight there: a
+    case for each prior would take most of the time.
+    """
     skewed = s.negatives / s.positives.nullif(0) if node is None else literal(node)
     called, rise = s.t0 + skewed * s.f0, s.dt + skewed * s.df
     if interpolation == "exact":
         share = s.dt / rise
-        growth = s.is_first.ifelse(literal(0), _log1p(rise / called.nullif(0)))
+        growth = _log1p(rise / (called + at_origin))
         return (s.dt + (s.t0 - called * share) * growth) * share
     end = rates.precision(s.t1, s.f1, skewed)
     if interpolation == "step":
         return s.dt * end
-    return s.dt * (s.is_first.ifelse(end, s.t0 / called.nullif(0)) + end) / 2
+    return s.dt * (s.t0 / (called + at_origin) + at_origin * end + end) / 2
 
 
 def _range_error(s: Any, lo: float, hi: float, first: Any, last: Any) -> Any:

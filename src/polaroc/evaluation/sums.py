@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from polaroc.typing import Array
 
 # To compute the few steps of a segment anew costs less than columns of them.
 EACH_ANEW = pl.QueryOptFlags(comm_subexpr_elim=False)
+MANY = 64
 
 
 def sums_of_rows(predictions: Predictions, measures: Sequence[Measure]) -> pl.DataFrame:
@@ -59,8 +60,8 @@ def sums_of_ranked(
 def sums_of_segments(
     counts: pl.DataFrame,
     starts: Array,
-    sums: Mapping[str, pl.Expr],
-    least: Mapping[str, pl.Expr],
+    sums: dict[str, pl.Expr],
+    least: dict[str, pl.Expr],
 ) -> pl.DataFrame:
     """Per key the sums and minima over its segments, null for a key without any."""
     pos, neg, tp, fp, positives, negatives = map(pl.col, COUNTS)
@@ -69,16 +70,17 @@ def sums_of_segments(
     segments = counts.lazy().with_columns(
         rate.alias(name) for name, rate in zip(RATES, rates, strict=True)
     )
-    terms = segments.select(**sums, **least)
-    values = terms.collect(engine="streaming", optimizations=EACH_ANEW)
-    some, columns = np.flatnonzero(np.diff(starts)), []
-    for value in values.iter_columns():
-        result = np.full(len(starts) - 1, np.nan)
-        if len(some):
-            reduce = np.fmin.reduceat if value.name in least else np.add.reduceat
-            own = value.fill_null(np.nan) if value.null_count() else value
-            result[some] = reduce(own.to_numpy(), starts[some])
-        columns.append(pl.Series(value.name, result, nan_to_null=True))
+    some, columns, terms = np.flatnonzero(np.diff(starts)), [], [*(sums | least).items()]
+    # A column for each of hundreds of priors would not fit in memory beside the others.
+    for first in range(0, len(terms), MANY):
+        values = segments.select(**dict(terms[first : first + MANY]))
+        for value in values.collect(engine="streaming", optimizations=EACH_ANEW).iter_columns():
+            result = np.full(len(starts) - 1, np.nan)
+            if len(some):
+                reduce = np.fmin.reduceat if value.name in least else np.add.reduceat
+                own = value.fill_null(np.nan) if value.null_count() else value
+                result[some] = reduce(own.to_numpy(), starts[some])
+            columns.append(pl.Series(value.name, result, nan_to_null=True))
     return pl.DataFrame(columns)
 
 

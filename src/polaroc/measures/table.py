@@ -12,7 +12,7 @@ from polaroc.base.columns import (
     WITH_INTERVAL,
     effective_column,
 )
-from polaroc.base.private_columns import COUNT
+from polaroc.base.private_columns import COUNT, PLACE, VALUE, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.measures.spec import Measure
@@ -22,6 +22,8 @@ from polaroc.priors.grids import OBSERVED, is_among
 # λ/N above which too few negatives bias AUPREC upward, and the note on it.
 MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
+RATIO, WARNING, SKEW = private("ratio_"), private("warning_"), private("skew")
+OF_MEASURE, IS_OBSERVED = private("prior"), private("observed")
 
 
 def humanize_note(note: pl.Expr) -> pl.Expr:
@@ -71,16 +73,60 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
 
 def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
     """The `tidy` table with a row for each measure of each key."""
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    both = (positives > 0) & (negatives > 0)
     # Rows of sampling weights tell as little as fewer of equal weight.
-    effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives").alias(EFFECTIVE)
-    kept = [key for key in keys if key != "prior"]  # that of a surface
-    shown = [*kept, *MEASURE_COLUMNS, *([OVER] if any(one.over for one in measures) else [])]
-    note = joined_notes("note", one_class_note(pl.col("positives"), pl.col("negatives")))
-    rows = wide.with_columns(effective, note)
-    table = pl.concat(rows.select(*kept, *_row(one)) for one in measures)
-    # `prior` tells the rows of a surface apart; the measures of a key stay in their order.
+    effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives")
+    estimates, ratios, warnings = {}, {}, {}
+    for place, one in enumerate(measures):
+        estimates[f"{VALUE}{place}"] = pl.when(both).then(one.estimate.fill_nan(None))
+        if isinstance(one.bias_skew, pl.Expr):
+            ratios[f"{RATIO}{place}"] = one.bias_skew / pl.col(EFFECTIVE)
+        if one.warnings:
+            # Those of a measure are the same at all priors.
+            warned = [pl.when(condition).then(pl.lit(text)) for condition, text in one.warnings]
+            warnings[WARNING + one.name] = pl.when(both).then(pl.coalesce(*warned))
+    beside = [*keys, "positives", "negatives", "note", EFFECTIVE, *ratios, *warnings]
+    per_measure = pl.LazyFrame(
+        {
+            PLACE: list(estimates),
+            "measure": [one.name for one in measures],
+            OF_MEASURE: [one.prior if isinstance(one.prior, float) else None for one in measures],
+            IS_OBSERVED: [one.prior is OBSERVED for one in measures],
+            SKEW: [one.bias_skew if isinstance(one.bias_skew, float) else None for one in measures],
+            OVER: [one.over for one in measures],
+        },
+        schema_overrides={OF_MEASURE: pl.Float64, SKEW: pl.Float64, OVER: pl.String},
+    )
+    rows = (
+        wide.with_columns(
+            effective.alias(EFFECTIVE), joined_notes("note", one_class_note(positives, negatives))
+        )
+        .select(*beside[: len(keys) + 4], **estimates, **ratios, **warnings)
+        .unpivot([*estimates], index=beside, variable_name=PLACE, value_name="estimate")
+        .join(per_measure, on=PLACE, how="left", maintain_order="left")
+    )
+    ratio = pl.col(SKEW) / pl.col(EFFECTIVE)
+    for name in ratios:
+        ratio = (
+            pl.when(pl.col(PLACE) == VALUE + name.removeprefix(RATIO)).then(name).otherwise(ratio)
+        )
+    # Formatting numbers is slow: null where there is no warning.
+    biased = pl.when(both & (ratio > MAX_BIAS_RATIO * (1 + ROUNDING))).then(ratio)
+    notes = [
+        # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
+        pl.format(BIASED, biased.round_sig_figs(12).round_sig_figs(2)),
+        *(pl.when(measure=name.removeprefix(WARNING)).then(name) for name in warnings),
+    ]
+    # A surface has its priors among its keys.
+    if "prior" not in keys:
+        own = pl.when(pl.col(IS_OBSERVED) & both).then(positives / (positives + negatives))
+        rows = rows.with_columns(prior=own.otherwise(OF_MEASURE))
+    table = rows.with_columns(joined_notes("note", *notes))
+    # The measures of a key stay in their order.
     ordered = table.sort(keys, nulls_last=True, maintain_order=True) if keys else table
-    return ordered.select(shown)
+    shown = [*(key for key in keys if key != "prior"), *MEASURE_COLUMNS]
+    return ordered.select(*shown, *([OVER] if any(one.over for one in measures) else []))
 
 
 def without_repeats(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
@@ -92,37 +138,6 @@ def without_repeats(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyF
     own = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
     place = pl.int_range(pl.len()) % len(measures)
     return rows.filter(~(place.is_in(observed) & is_among(own, given)))
-
-
-def _row(measure: Measure) -> list[pl.Expr]:
-    """The columns of a measure of a key."""
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    both = (positives > 0) & (negatives > 0)
-    if isinstance(measure.prior, pl.Expr):
-        prior = measure.prior
-    elif measure.prior is OBSERVED:
-        prior = pl.when(both).then(positives / (positives + negatives))
-    else:
-        prior = pl.lit(measure.prior, pl.Float64)
-    notes = []
-    if measure.bias_skew is not None:
-        ratio = measure.bias_skew / pl.col(EFFECTIVE)
-        # Formatting numbers is slow: null where there is no warning.
-        biased = pl.when(both & (ratio > MAX_BIAS_RATIO * (1 + ROUNDING))).then(ratio)
-        # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
-        notes.append(pl.format(BIASED, biased.round_sig_figs(12).round_sig_figs(2)))
-    if measure.warnings:
-        warned = [pl.when(condition).then(pl.lit(note)) for condition, note in measure.warnings]
-        notes.append(pl.when(both).then(pl.coalesce(*warned)))
-    return [
-        positives,
-        negatives,
-        pl.lit(measure.name).alias("measure"),
-        prior.alias("prior"),
-        pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
-        joined_notes("note", *notes) if notes else pl.col("note"),
-        pl.lit(measure.over, pl.String).alias(OVER),
-    ]
 
 
 def tidy_schema(

@@ -109,14 +109,7 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     row_starts = np.searchsorted(codes, edges)
     present = np.flatnonzero(np.diff(row_starts))
     row_starts = np.append(row_starts[present], len(codes))
-    spans, first = _spans(codes, row_starts)
-    if weights is None:
-        counts, of_keys = _counts(spans, first, row_starts)
-    else:
-        truth = (codes & np.uint64(1)).astype(bool)
-        counts, of_keys = _weighted_counts(spans, row_starts, truth, weights)
-    starts = np.searchsorted(spans[1], row_starts, "right")
-    counts, spans, starts = _merged(counts, spans, starts, merged=merged)
+    counts, of_keys, spans, starts = segments_of_codes(codes, row_starts, weights, merged=merged)
     positives, negatives = of_keys
     counted = [pl.Series("positives", positives), pl.Series("negatives", negatives)]
     known = pl.DataFrame([*keys_of(present), *counted])
@@ -126,6 +119,21 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
         of_all, counts, _longer(starts, more), spans, codes, _longer(row_starts, more), weights,
         found[CLUSTER] if CLUSTER in found.columns else None,
     )  # fmt: skip
+
+
+def segments_of_codes(
+    codes: Array, row_starts: Array, weights: Array | None, *, merged: bool = False
+) -> tuple[dict[str, Array], tuple[Array, Array], tuple[Array, Array], Array]:
+    """The counts of segments, the totals of keys, and the `spans` and `starts` of `Ranked`."""
+    spans, first = _spans(codes, row_starts)
+    if weights is None:
+        counts, of_keys = _counts(spans, first, row_starts)
+    else:
+        truth = (codes & np.uint64(1)).astype(bool)
+        counts, of_keys = _weighted_counts(spans, row_starts, truth, weights)
+    starts = np.searchsorted(spans[1], row_starts, "right")
+    counts, spans, starts = _merged(counts, spans, starts, merged=merged)
+    return counts, of_keys, spans, starts
 
 
 def _numbered(
@@ -144,7 +152,7 @@ def _numbered(
         number = rows.select(keys).join(
             numbered, on=[*keys], how="left", nulls_equal=True, maintain_order="left"
         )[KEY_INDEX]
-        return number, distinct.height, lambda places: distinct[places].get_columns().get_columns()
+        return number, distinct.height, lambda places: distinct[places].get_columns()
     number_of = pl.repeat(0, pl.len(), dtype=pl.Int64)
     for values, place in known:
         number_of = number_of * len(values) + place

@@ -15,8 +15,7 @@ from polaroc.evaluation.in_parts import sums_within
 from polaroc.evaluation.sums import sums_of_ranked, sums_of_rows
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
-from polaroc.inference.intervals import limits_of_ranked
-from polaroc.inference.limits import merged
+from polaroc.inference.intervals import limits_of_ranked, with_limits
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import all_rows, tidy, tidy_schema, without_repeats
@@ -232,7 +231,7 @@ def _measured(
         wide = sums_of_ranked(found, predictions, measures)
         rows = all_rows(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
         limits = limits_of_ranked(found, wide, predictions, measures, level)
-        limited = merged(rows.hstack(limits).lazy(), predictions.keys, level)
+        limited = with_limits(rows.hstack(limits).lazy(), predictions.keys, level)
         noted = with_note(limited, dependence(held), pl.col("lower").is_not_null())
         return without_repeats(noted, measures).collect()
     if isinstance(cases.rows, pl.DataFrame) and memory is None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from polaroc.inference.evidence import FITTED, quantile
 from polaroc.inference.influence import CaseInfluence
-from polaroc.inference.limits import NO_SPREAD
+from polaroc.inference.intervals import NO_SPREAD
 from polaroc.inference.scored_cases import ScoredCases
 from polaroc.inference.test_sets import ALL_ALIKE, evidence_from_influences
 from polaroc.priors.distributions import Distribution

@@ -12,7 +12,7 @@ from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units
 from polaroc.base.text import MAX_NAMED, listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
-from polaroc.inference.cells import numbered
+from polaroc.inference.variances import cluster_numbers
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import (
     NAN_SCORE,
@@ -162,7 +162,7 @@ def scored_by_key(
             # A row that counts several stands for as many cases.
             copy = pl.int_range(pl.len()).over(*keys, CLUSTER)
             rows = rows.with_columns(pl.struct(CLUSTER, copy.alias(PLACE)).alias(CLUSTER))
-        rows = rows.with_columns(pl.Series(CLUSTER, numbered(rows)))
+        rows = rows.with_columns(pl.Series(CLUSTER, cluster_numbers(rows[CLUSTER])))
     return {
         key: ScoredCases(
             [None], [one[SCORE].cast(pl.Float64).to_numpy()], [one[TRUTH].to_numpy()],
@@ -189,7 +189,7 @@ def _scored(rows: pl.DataFrame, model: str, case: str | None, *, sampled: bool) 
     clusters = None
     if CLUSTER in rows.columns:
         # Models that have the same cases have the same clusters.
-        own = [numbered(part) for part in (parts if case is None else parts[:1])]
+        own = [cluster_numbers(part[CLUSTER]) for part in (parts if case is None else parts[:1])]
         clusters = own if case is None else own * len(parts)
     return ScoredCases(
         [part[model][0] for part in parts],

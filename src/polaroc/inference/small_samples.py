@@ -12,9 +12,8 @@ import numpy as np
 
 from polaroc.base.columns import EFFECTIVE
 from polaroc.inference.evidence import Evidence, UnitInfluences, quantile
-from polaroc.inference.influence import influence_of_cases
+from polaroc.inference.influence import influence_of_cases, values
 from polaroc.inference.scored_cases import ScoredCases
-from polaroc.inference.terms import values
 from polaroc.inference.unseen_positive import least_with_unseen
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure

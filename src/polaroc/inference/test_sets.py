@@ -19,7 +19,7 @@ from polaroc.inference.evidence import (
     Evidence,
     UnitInfluences,
 )
-from polaroc.inference.influence import CaseInfluence, called, influence_of_cases, influence_on_rate
+from polaroc.inference.influence import CaseInfluence, influence_of_cases, influence_on_rate
 from polaroc.inference.scored_cases import ScoredCases
 from polaroc.measures.scoring import case_loss
 from polaroc.measures.spec import Measure
@@ -105,7 +105,7 @@ def evidence_at_thresholds(
 ) -> Evidence:
     """Evidence on a rate, or cost, of fitted models at fixed thresholds, None to call no case."""
     influences = [
-        influence_on_rate(called(score, threshold), truth, rate, weight)
+        influence_on_rate(score, truth, threshold, rate, weight)
         for (score, truth, weight), threshold in zip(cases.by_model, thresholds, strict=True)
     ]
     about = FITTED.replace("models", "models with these thresholds,")

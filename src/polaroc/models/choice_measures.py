@@ -8,8 +8,8 @@ import polars as pl
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import Evidence, no_evidence
+from polaroc.inference.influence import gradient_terms
 from polaroc.inference.scored_cases import read_cases
-from polaroc.inference.terms import gradient_terms
 from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.measures.scoring import case_loss

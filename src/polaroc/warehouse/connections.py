@@ -199,11 +199,9 @@ def collected(table: IbisTable) -> pl.DataFrame:
             hint="connect to the table; or print the query: warehouse.sql(...).",
         )
     backend = ibis.get_backend(table)
-    rows: Any
     if backend.name == "pyspark":
-        rows = pl.from_arrow(backend.raw_sql(backend.compile(table)).toArrow())
-    else:
-        rows = table.to_polars()
+        return pl.DataFrame(backend.raw_sql(backend.compile(table)).toArrow())
+    rows: pl.DataFrame = table.to_polars()
     return rows
 
 

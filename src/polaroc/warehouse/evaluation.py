@@ -112,19 +112,19 @@ def evaluate(
             intervals=True, level=level, measure=measure, score_prior=score_prior,
         )  # fmt: skip
         totals = wide.select(*keys, "positives", "negatives", "dropped")
-        noted = (
+        return (
             measured.drop("positives", "negatives")
             .join(totals, **beside, maintain_order="left")
             .with_columns(joined_notes("dropped", "note"))
+            .select(measured.columns)
         )
-        return noted.select(measured.columns)
     if others:
         sums = sums_of_rows(read_locally(_fetched(predictions)), others)
         known = ("positives", "negatives", "note", EFFECTIVE)
         wide = wide.join(sums.drop(known, strict=False), **beside)
     noted = wide.lazy().with_columns(joined_notes("dropped", label_note()))
-    measured = tidy(noted, keys, measures)
-    return (measured if estimates is None else at_estimates(measured, estimates)).collect()
+    tidied = tidy(noted, keys, measures)
+    return (tidied if estimates is None else at_estimates(tidied, estimates)).collect()
 
 
 def _labels(table: IbisTable, predictions: Predictions) -> pl.DataFrame:

@@ -157,7 +157,8 @@ def _truth(raw: Any, positive: Label | Sequence[Label] | None) -> tuple[Any, Row
     """The truth as a Boolean, and its errors."""
     kind = raw.type()
     labels: list[Any] = [] if positive is None else listed(positive)
-    yes, no = POSITIVE_WORDS, NEGATIVE_WORDS
+    yes: tuple[Any, ...] = POSITIVE_WORDS
+    no: tuple[Any, ...] = NEGATIVE_WORDS
     missing = raw.isnull() | raw.isnan() if kind.is_floating() else raw.isnull()
     if kind.is_unknown():
         # Engines differ in how they write Booleans and numbers.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from polaroc.base.checks import one_or_several
 from polaroc.base.columns import OVER
@@ -94,7 +94,10 @@ def sql(
     areas = (name for one in measures for name in one.sums)
     shown = {
         "measure": each(one.name for one in measures),
-        "prior": each(own if one.prior == OBSERVED else literal(one.prior) for one in measures),
+        "prior": each(
+            own if one.prior == OBSERVED else literal(cast(float | None, one.prior))
+            for one in measures
+        ),
         "estimate": each(unranked.ifelse(literal(None), _[safe_name(name)]) for name in areas),
         "positives": _.positives,
         "negatives": _.negatives,

@@ -49,7 +49,8 @@ def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     )
     t0, f0, t1, f1, *_ = (rated[name] for name in RATES)
     ends = {AT_ORIGIN: ((t0 == 0) & (f0 == 0)).ifelse(literal(1), literal(0))}
-    for lo, hi in {one.arguments.over for one in measures if one.name in OF_ERRORS}:
+    ranges = (one.arguments.over for one in measures if one.arguments and one.name in OF_ERRORS)
+    for lo, hi in set(ranges):
         for name, t, f in zip(_ends(lo, hi), (t0, t1), (f0, f1), strict=True):
             prior = (f / (f + (1 - t)).nullif(0)).coalesce(literal(1))
             ends[name] = prior.clip(literal(lo), literal(hi))
@@ -63,7 +64,7 @@ def _ends(lo: float, hi: float) -> list[str]:
 
 def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
     """The `sums` and `least` of measures, as aggregates of `segments`."""
-    s: Any = Segment(*(table[name] for name in RATES), table.positives, table.negatives)
+    s: Any = Segment._make(table[name] for name in (*RATES, "positives", "negatives"))
     made: dict[str, Any] = {}
     for measure in measures:
         arguments: Any = measure.arguments
@@ -77,8 +78,8 @@ def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
                 ]
                 added = _total(areas)
             else:
-                ends = (table[name] for name in _ends(*arguments.over))
-                added = _range_error(s, *arguments.over, *ends)
+                at_ends = (table[name] for name in _ends(*arguments.over))
+                added = _range_error(s, *arguments.over, *at_ends)
             made[safe_name(name)] = added.sum()
         if measure.least:
             priors = (0.5,) if measure.name == "equal_error" else arguments.over

@@ -63,7 +63,6 @@ def test_each_model_has_a_standard_error_on_one_test_set_and_over_folds():
     assert "std_error" in folds.columns
 
 
-@pytest.mark.xfail(strict=True, reason="ends with the issue 'One inference engine'")
 def test_no_heading_reads_as_sensitivity_that_is_prior_sensitivity():
     choice = pr.choose(TABLE, **NAMES, over=(0.05, 0.2))
     assert not {"sens", "Sens"} & {*choice.models.columns}

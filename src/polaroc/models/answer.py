@@ -232,17 +232,6 @@ def _lead(models: pl.DataFrame, higher: bool) -> str:
     return f", and the lead over {other} is {left} in place of {measured}"
 
 
-def describe_tests(models: pl.DataFrame, comparison: Comparison | None, folds: int) -> str:
-    """A sentence on the tests between the first model and others, and the folds that it wins."""
-    sentences, first = [], models[models.columns[0]]
-    if folds > 1:
-        wins = round(models["share"][0] * folds, 2)
-        sentences.append(f"{one_name(first[0])} is the best in {wins:g} of the {folds} folds.")
-    if comparison is not None:
-        sentences.append(describe_separation(first, comparison))
-    return " ".join(sentences)
-
-
 def describe_separation(models: pl.Series, comparison: Comparison) -> str:
     """Sentences on the models from which a test tells the first, and what it asks for."""
     apart, not_apart = split_by_test(models, comparison)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -16,32 +16,30 @@ from polaroc.base.checks import (
     refuse_unused,
     unless,
 )
-from polaroc.base.columns import as_lazy, refuse_clash
+from polaroc.base.columns import as_lazy, with_level
 from polaroc.errors import InvalidArgument
-from polaroc.inference.evidence import Evidence, evidence_from_folds
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.inference.evidence import Evidence, evidence_from_folds, no_evidence
+from polaroc.inference.influence import gradient_terms
+from polaroc.inference.scored_cases import read_cases
+from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.measures.catalog import (
     CATALOG,
     at_one_prior,
     higher_is_better,
     in_words,
     is_area,
+    label,
     mean_name,
+    select_measures,
     value_range,
 )
-from polaroc.measures.scoring import check_score_prior
-from polaroc.models.answer import describe_priors, full_answer
-from polaroc.models.by_cost import choose_with_tuning
-from polaroc.models.choice import Choice, choice_among
-from polaroc.models.choice_measures import (
-    ends_by_model,
-    measured_once,
-    measures_of,
-    needs_predictions,
-    of_one_test_set,
-    one_prior,
-)
+from polaroc.measures.scoring import case_loss
+from polaroc.models.answer import changes, describe_priors, full_answer
+from polaroc.models.by_cost import choose_by_cost_of_folds, choose_with_tuning, costs_of
+from polaroc.models.choice import Choice, certainty, ranked_models
 from polaroc.models.compare import of_values
-from polaroc.models.cost_of_folds import choose_by_cost_of_folds
+from polaroc.models.fitted import limits_of
 from polaroc.models.inputs import Inputs, compared_cases, ranked_rows, read_inputs
 from polaroc.models.measure_rows import (
     doubts,
@@ -51,20 +49,14 @@ from polaroc.models.measure_rows import (
     rows_of,
 )
 from polaroc.models.posterior import EXPECTED_LIMITS, at_least_own, posterior
-from polaroc.models.regret import under_belief
-from polaroc.models.stakes import Stakes, stakes_of
+from polaroc.models.regret import GRID, one_prior, under_belief
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
-from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range
+from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range, prior_grid
 from polaroc.priors.in_use import check_level, widest
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.typing import Prior, Table
-
-COLUMNS = (
-    "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",
-    "regret", "best", "mean_regret", "worst_regret", "share", "sens",
-)  # fmt: skip
 
 
 def choose(
@@ -130,8 +122,8 @@ def choose(
     Returns
     -------
     Choice
-        The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest`
-        (least Sens), an `answer` in one sentence, the frames `models` and `priors`,
+        The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest` (least
+        prior sensitivity), an `answer` in one sentence, the frames `models` and `priors`,
         `warnings`, the `comparison`, and a `summary()` to print. The columns `probability_best`
         and `expected_loss` of `models` say how sure the choice is.
 
@@ -189,41 +181,74 @@ def choose(
     """
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
-    check_score_prior(score_prior)
     over, estimate = _checked_priors(over)
-    of_costs = {
+    for_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
         "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
     }  # fmt: skip
     if measure is None:
-        by_cost = any(value is not None for value in of_costs.values())
+        by_cost = any(value is not None for value in for_costs.values())
         measure = EXPECTED_COST if by_cost else "auprec"
-    _check_options(measure, of_costs, unless(OBSERVED, score_prior))
+    check_text("measure", measure, "auprec")
+    if measure in CATALOG and not CATALOG[measure].at_priors and CATALOG[measure].over is None:
+        raise InvalidArgument(
+            f"measure is {measure!r}, which does not depend on the share of positives, and a "
+            "choice is one over shares of positives.",
+            hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
+        )
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
+
     if measure == EXPECTED_COST:
-        stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        return _choose_by_cost(cases, tuning, stakes, level)
-    measure, given = at_one_prior(measure), read_inputs(cases)
-    if given.are_measures and estimate is not None:
-        raise needs_predictions()
-
-    def choice_over(over: Over | None) -> Choice:
-        frame = given.table if given.are_measures else measures_of(given.cases, over, measure)
-        evidence, intervals = None, None
-        if given.on_cases:
-            evidence, intervals = of_one_test_set(given.cases, measure, over, level)
-        choice = choose_measured(
-            given, frame, measure, over=over, test_train_ratio=given.test_train_ratio,
-            level=level, evidence=evidence, intervals=intervals,
+        own_prior = unless(OBSERVED, score_prior)
+        why = f"measure is {EXPECTED_COST!r}"
+        refuse_unused("for measures of probabilities", why, score_prior=own_prior)
+        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
+        inputs = None if cases.truth is None or tuning is not None else read_inputs(cases)
+        if inputs is None or not inputs.folds:
+            refuse_unused("for folds", f"{why}: it judges fitted models on one test set",
+                          test_train_ratio=cases.test_train_ratio)  # fmt: skip
+            return choose_with_tuning(cases, tuning, costs, level=level)
+        refuse_unused(
+            "for thresholds from cases of their own", "there are folds",
+            constraints=constraints, confidence=confidence,
         )  # fmt: skip
-        return replace(choice, warnings=(*given.warnings, *choice.warnings))
+        rows, warnings = ranked_rows(inputs)
+        choice = choose_by_cost_of_folds(
+            rows, costs, test_train_ratio=inputs.test_train_ratio, level=level
+        )
+        return replace(choice, warnings=(*choice.warnings, *warnings))
 
-    choice = choice_over(over)
-    if estimate is not None:
-        choice = _at_estimate(choice_over, choice, belief_of_estimate(estimate))
-    return choice
+    refuse_unused(
+        f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **for_costs,
+        hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or leave "
+        "them out.",
+    )  # fmt: skip
+    measure, inputs = at_one_prior(measure), read_inputs(cases)
+    if inputs.are_measures and estimate is not None:
+        raise needs_predictions()
+    choice = _choose_over(inputs, measure, over, level)
+    if estimate is None:
+        return choice
+    # Wherever in its interval the estimated prior is: the widest limits.
+    belief, models = belief_of_estimate(estimate), choice.models
+    ends = [_choose_over(inputs, measure, (end, end), level) for end in belief.inner_ends]
+    names = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
+    by_end = [one.models.select("model", *EXPECTED_LIMITS).rename(names) for one in (choice, *ends)]
+    assert belief.ends is not None
+    limits = widest(by_end, ["model"], belief.ends)
+    # Other measures than AUPREC have no limits at 0 and 1.
+    is_known = pl.lit(measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
+    return replace(
+        choice,
+        models=models.drop(EXPECTED_LIMITS)
+        .join(limits, on=["model"], nulls_equal=True, maintain_order="left")
+        .rename({new: old for old, new in names.items()})
+        .with_columns(pl.when(is_known).then(pl.col(EXPECTED_LIMITS)))
+        .select(models.columns),
+        warnings=(*choice.warnings, belief.interval_note),
+    )
 
 
 def _checked_priors(
@@ -244,152 +269,175 @@ def _checked_priors(
     return over, estimate
 
 
-def _at_estimate(choice_over: Callable[[Over], Choice], choice: Choice, belief: Belief) -> Choice:
-    """The choice at an estimated prior, with the widest limits of those over its interval."""
-    models = choice.models
-    tables = [models, *(choice_over((end, end)).models for end in belief.inner_ends)]
-    named: dict[str, str] = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
-    assert belief.ends is not None
-    by_end = [table.select(models.columns[0], *named).rename(named) for table in tables]
-    limits = widest(by_end, models.columns[:1], belief.ends)
-    limits = limits.rename({new: old for old, new in named.items()})
-    # Other measures than AUPREC have no limits at 0 and 1.
-    is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
-    return replace(
-        choice,
-        models=models.drop(named)
-        .join(limits, on=models.columns[:1], nulls_equal=True, maintain_order="left")
-        .with_columns(pl.when(is_known).then(pl.col(*named)))
-        .select(models.columns),
-        warnings=(*choice.warnings, belief.interval_note),
+def needs_predictions() -> InvalidArgument:
+    """The error of measures where the prior is an estimate."""
+    return InvalidArgument(
+        "over is an estimated prior, and there are no predictions: measures at one prior do not "
+        "say what they are at others.",
+        hint="give predictions, with truth and score, or a range of priors.",
     )
 
 
-def _choose_by_cost(
-    cases: Cases[Any],
-    tuning: Table | Cases[Any] | None,
-    stakes: Stakes,
-    level: float,
-) -> Choice:
-    """The choice by expected cost, of fitted models or of those of folds."""
-    given = None if cases.truth is None or tuning is not None else read_inputs(cases)
-    if given is None or not given.folds:
-        on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
-        refuse_unused("for folds", on_one, test_train_ratio=cases.test_train_ratio)
-        return choose_with_tuning(cases, tuning, stakes, level=level)
-    refuse_unused(
-        "for thresholds from cases of their own", "there are folds",
-        constraints=stakes.constraints, confidence=stakes.confidence,
+def _choose_over(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:
+    """The choice by a measure over a range or belief, from predictions or measures."""
+    measures, evidence, limits = inputs.table, None, None
+    if not inputs.are_measures:
+        measures = _measures(inputs.cases, over, measure)
+    if inputs.on_cases:
+        evidence, limits = _of_one_test_set(inputs.cases, measure, over, level)
+    choice = choose_measured(
+        inputs, measures, measure, over=over, test_train_ratio=inputs.test_train_ratio,
+        level=level, evidence=evidence, limits=limits,
     )  # fmt: skip
-    rows, remarks = ranked_rows(given)
-    choice = choose_by_cost_of_folds(
-        rows, stakes, test_train_ratio=given.test_train_ratio, level=level
-    )
-    return replace(choice, warnings=(*choice.warnings, *remarks))
+    return replace(choice, warnings=(*inputs.warnings, *choice.warnings))
 
 
-def _check_options(measure: str, of_costs: dict[str, object], score_prior: object) -> None:
-    """Refuse arguments that are for another measure."""
-    check_text("measure", measure, "auprec")
-    if measure in CATALOG and not CATALOG[measure].at_priors and CATALOG[measure].over is None:
+def _measures(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl.DataFrame:
+    """The measures of predictions that a choice needs."""
+    if over is None:
         raise InvalidArgument(
-            f"measure is {measure!r}, which does not depend on the share of positives, and a "
-            "choice is one over shares of positives.",
-            hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
+            "predictions are given without a range of priors.",
+            hint="give over=(0.05, 0.20), a belief, or one prior twice.",
         )
-    if measure == EXPECTED_COST:
-        refuse_unused("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
-                score_prior=score_prior)  # fmt: skip
-        return
-    refuse_unused(
-        f"for measure={EXPECTED_COST!r}",
-        f"measure is {measure!r}",
-        **of_costs,
-        hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or leave "
-        "them out.",
-    )
+    mean, at = mean_name(measure), one_prior(over)
+    measures = {"auc", measure, *([] if mean is None or at is not None else [mean])}
+    priors: list[Prior] = []
+    if at is not None:
+        priors, over = [at], None
+    elif isinstance(over, Belief):
+        priors += over.priors
+    else:
+        priors += prior_grid(*over, GRID)["prior"].to_list()
+        measures.add("sens")
+    return evaluate(
+        cases, over=over, priors=priors, measure=sorted(measures),
+        score_prior=cases.score_prior,
+    )  # fmt: skip
+
+
+def _of_one_test_set(
+    cases: Cases[pl.DataFrame], measure: str, over: Over | None, level: float
+) -> tuple[Evidence, pl.DataFrame | None]:
+    """Evidence on fitted models on one test set: a measure over a range, or at one prior.
+
+    Paired by case; where no column tells the cases apart, as if every model had a test set of its
+    own. Where cases share clusters or differ in weight, also the limits of each model by itself,
+    which hold with few clusters.
+    """
+    at, mean = one_prior(over), mean_name(measure)
+    if at is None and mean is None:
+        return no_evidence(
+            f"for the {label(measure)} averaged over priors this is known at a single prior, or "
+            "from several folds",
+        ), None
+    name, place = (mean or "", over) if at is None else (measure, None)
+    prior: Prior = "observed" if at is None else at
+    (one,) = select_measures(name, [prior], place, "exact", score_prior=cases.score_prior)
+    if not (gradient_terms(one) or case_loss(one)):
+        return no_evidence(
+            "the cases of one test set do not tell by how much the "
+            f"{label(measure)} varies, several folds do",
+        ), None
+    scored = read_cases(cases, unpaired=cases.case is None).scored
+    evidence = evidence_from_cases(scored, [one])
+    if not scored.share_clusters and scored.unequal_weights is None:
+        return evidence, None
+    return evidence, evaluate(
+        cases, measure=name, over=place, priors=[prior], score_prior=cases.score_prior,
+        intervals=True, level=level,
+    )  # fmt: skip
 
 
 def choose_measured(
-    given: Inputs,
-    frame: pl.DataFrame,
+    inputs: Inputs,
+    measures: pl.DataFrame,
     measure: str = "auprec",
     *,
     over: Over | None,
     test_train_ratio: float | None,
     level: float = 0.95,
     evidence: Evidence | None = None,
-    intervals: pl.DataFrame | None = None,
+    limits: pl.DataFrame | None = None,
 ) -> Choice:
     """The choice from tidy measures, with the `evidence` of one test set.
 
-    `intervals` are limits of each model alone, which hold with few clusters.
+    `limits` are those of each model by itself, which hold with few clusters.
     """
-    model = given.model
-    refuse_clash([model], COLUMNS)
-    refuse_one_class(frame)
+    refuse_one_class(measures)
     if (prior := one_prior(over)) is not None:
-        frame, over = _at_prior(frame, measure, prior), None
-    measured, table, over, warnings = under_belief(frame, measure, over, model, given.folds)
-    if len(table.values) > 1:
+        rows_of(measures, measure).check_prior(prior)
+        here = pl.col("prior").is_null() | ((pl.col("prior") - prior).abs() <= SAME)
+        over_range = [name for name in (mean_name(measure), "sens") if name is not None]
+        measures = measures.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
+        over = None
+    measured, table, over, warnings = under_belief(
+        measures, measure, over, inputs.model, inputs.folds
+    )
+    folds = len(table.values)
+    if folds > 1:
         evidence = evidence_from_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
-        evidence = measured_once(frame)
-    higher, limits = higher_is_better(measure), value_range(measure)
-    known = posterior(evidence, higher=higher, level=level, limits=limits)
-    known = at_least_own(known, evidence, level, ends_by_model(intervals, table.models))
+        needed = (
+            "predictions with case='id', the cases of the test set, or measures of several folds"
+        )
+        if "std_error" in measures.columns and measures["std_error"].is_not_null().any():
+            raise InvalidArgument(
+                "each model was measured once, with a standard error, which does not tell how "
+                "correlated the errors of models on one test set are.",
+                hint=f"give {needed}; or drop the limits, for a choice that says nothing of how "
+                "sure it is.",
+            )
+        evidence = no_evidence(f"each model was measured once; give {needed}")
+    higher, bounds = higher_is_better(measure), value_range(measure)
+    known = posterior(evidence, higher=higher, level=level, limits=bounds)
+    few = None if limits is None else limits_of(limits, table.models)
+    known = at_least_own(known, evidence, level, few)
     comparison = None
-    if len(table.values) > 1 and test_train_ratio is not None:
+    if folds > 1 and test_train_ratio is not None:
         comparison = of_values(
             replace(table, warnings=()), evidence, level, test_train_ratio, measure=measure,
             label=f"expected {measure}",
         )  # fmt: skip
-    name, is_bound, doubted = in_words(measure), evidence.is_bound, doubts(frame, measure)
-    judged_by = f"{name} {describe_priors(over, measured.grid)}"
-
-    def answer(models: pl.DataFrame, _: str | None) -> str:
-        area = is_area(measure)
-        full = full_answer(models, judged_by, is_bound=is_bound, higher=higher, is_area=area)
-        return " ".join([*doubted, full])
-
-    return choice_among(
-        table.models, measured, evidence, known, _sens(frame, model, over), answer,
-        name=name, limits=limits, level=level,
-        # A summary shows three warnings: defects of the data come before assumptions of tests.
-        first=(
-            *warnings, *table.warnings, *doubted,
-            *([] if measured.overall is not None else _other_range(frame, measure, over)),
+    ranked = ranked_models(table.models, measured, known, bounds).join(
+        _prior_sensitivity(measures, inputs.model, over), on=[inputs.model], how="left",
+        nulls_equal=True, maintain_order="left",
+    )  # fmt: skip
+    name, priors = in_words(measure), measured.prior_table(table.models)
+    defects = doubts(measures, measure)
+    answer = full_answer(
+        ranked, f"{name} {describe_priors(over, measured.grid)}", is_bound=evidence.is_bound,
+        higher=higher, is_area=is_area(measure),
+    )  # fmt: skip
+    # A summary shows three warnings: defects of the data come before assumptions of tests.
+    warnings = (*warnings, *table.warnings, *defects)
+    labels = over_labels(measures, "iauprec") if measure == "auprec" and over is not None else []
+    if labels and measured.overall is None:
+        warnings = (
+            *warnings,
+            f"The table's IAUPREC is over {', '.join(labels)}, not over the range asked for: the "
+            "expected AUPREC is worked out from the priors of the table.",
+        )
+    return Choice(
+        " ".join([*defects, answer]), with_level(ranked, level), priors,
+        (
+            *warnings,
+            *certainty(ranked, evidence, name, higher=higher, is_tested=comparison is not None),
+            *changes(priors), *(() if comparison is None else comparison.warnings),
         ),
-        last=() if comparison is None else comparison.warnings,
-        comparison=comparison, measure=measure, folds=given.folds, fold_count=len(table.values),
+        comparison, measured.belief, measure, inputs.folds, folds, level, evidence.is_bound,
     )  # fmt: skip
 
 
-def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
-    """The table at one prior, without measures over a range."""
-    rows_of(frame, measure).check_prior(prior)
-    here = pl.col("prior").is_null() | ((pl.col("prior") - prior).abs() <= SAME)
-    over_range = [name for name in (mean_name(measure), "sens") if name is not None]
-    return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
-
-
-def _sens(frame: pl.DataFrame, model: str, over: Over | None) -> pl.DataFrame:
+def _prior_sensitivity(measures: pl.DataFrame, model: str, over: Over | None) -> pl.DataFrame:
     """The mean Sens per model over the range, null unless the table has it for all."""
-    labels = over_labels(frame, "sens")
+    rows, labels = None, over_labels(measures, "sens")
     if labels and over is not None:
-        rows = range_rows(frame, "sens", over)
-    else:
-        rows = rows_of(frame, "sens") if "sens" in frame["measure"] and len(labels) < 2 else None
-    estimates = frame.clear() if rows is None else rows.frame
-    sens = estimates.group_by(model).agg(pl.col("estimate").cast(pl.Float64).mean().alias("sens"))
-    return sens.with_columns(pl.when(~pl.col("sens").is_null().any()).then("sens").alias("sens"))
-
-
-def _other_range(frame: pl.DataFrame, measure: str, over: Over | None) -> list[str]:
-    """Warning where the IAUPREC of the table is not the expected AUPREC."""
-    if over is None or measure != "auprec" or not (labels := over_labels(frame, "iauprec")):
-        return []
-    return [
-        f"The table's IAUPREC is over {', '.join(labels)}, not over the range asked for: the "
-        "expected AUPREC is worked out from the priors of the table."
-    ]
+        rows = range_rows(measures, "sens", over)
+    elif "sens" in measures["measure"] and len(labels) < 2:
+        rows = rows_of(measures, "sens")
+    estimates = measures.clear() if rows is None else rows.frame
+    mean = pl.col("estimate").cast(pl.Float64).mean().alias("prior_sensitivity")
+    result = estimates.group_by(model).agg(mean)
+    return result.with_columns(
+        pl.when(~pl.col("prior_sensitivity").is_null().any()).then("prior_sensitivity")
+    )

@@ -103,7 +103,10 @@ class Comparison(Summarised):
         ]  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"Comparison({self.measure}: {self.models.height} models; print its summary())"
+        p = self.omnibus["p_value"][0] if self.omnibus.height else None
+        test = "" if p is None else f", {p_in_words(p)}"
+        count = self.models.height
+        return f"Comparison({self.measure}: {count} models{test}; print its summary())"
 
 
 def is_significant(comparison: Comparison) -> pl.Expr:

@@ -27,6 +27,8 @@ BEYOND = 0.01
 ENOUGH = 8
 # Marks rows of the mean over the whole range, in the place of a prior.
 WHOLE = -1.0
+# Priors at which models of predictions are compared within a range.
+GRID = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,3 +283,8 @@ def evaluate_hint(over: Over) -> str:
 
 def _ends(over: Over) -> tuple[float, float]:
     return over if isinstance(over, tuple) else (min(over.priors), max(over.priors))
+
+
+def one_prior(over: object) -> float | None:
+    """The prior of a range of one point."""
+    return over[0] if isinstance(over, tuple) and over[0] == over[1] else None

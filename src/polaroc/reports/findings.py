@@ -12,12 +12,11 @@ from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.table import humanize_note
 from polaroc.models.answer import changes
-from polaroc.models.by_cost import choose_by_cost
+from polaroc.models.by_cost import Costs, choose_by_cost, choose_by_cost_of_folds, costs_of
 from polaroc.models.choice import Choice
 from polaroc.models.choose import choose_measured
 from polaroc.models.compare import of_fitted
 from polaroc.models.comparison import Comparison
-from polaroc.models.cost_of_folds import choose_by_cost_of_folds
 from polaroc.models.fitted import Fitted, fitted
 from polaroc.models.inputs import of_keys, rows_among
 from polaroc.models.measure_rows import (
@@ -29,7 +28,6 @@ from polaroc.models.measure_rows import (
     refuse_one_class,
 )
 from polaroc.models.regret import evaluate_hint
-from polaroc.models.stakes import Stakes, stakes_of
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief
@@ -276,20 +274,20 @@ def _choice(
     )  # fmt: skip
 
 
-def stakes(question: Question) -> Stakes:
+def costs(question: Question) -> Costs:
     """The cost of errors, over the priors of the question."""
-    return stakes_of(*question.needs.costs, question.over, estimate=question.estimate)
+    return costs_of(*question.needs.costs, question.over, estimate=question.estimate)
 
 
 def _choice_by_cost(question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on other cases or folds."""
     if question.tuning is None:
         return choose_by_cost_of_folds(
-            question.compared, stakes(question), test_train_ratio=question.test_train_ratio,
+            question.compared, costs(question), test_train_ratio=question.test_train_ratio,
             level=question.level,
         )  # fmt: skip
     return choose_by_cost(
-        question.compared.cases, question.tuning, stakes(question), level=question.level
+        question.compared.cases, question.tuning, costs(question), level=question.level
     )
 
 

@@ -22,7 +22,7 @@ from polaroc.base.columns import as_lazy, refuse_nested
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.models.choice_measures import needs_predictions
+from polaroc.models.choose import needs_predictions
 from polaroc.models.inputs import compared_cases, ranked_rows, read_inputs, with_model
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns

@@ -106,7 +106,7 @@ def posterior(
     [0.802, 0.798]
     """
     means, covariance = evidence.estimates[0], evidence.covariance[0]
-    if not covariance.diagonal().max(initial=0.0) > 0:
+    if not evidence.is_known:
         return None
     if not higher:
         least, most = (None if limit is None else -limit for limit in limits)

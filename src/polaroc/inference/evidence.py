@@ -160,11 +160,6 @@ class Contrasts:
 
         return np.asarray(2 * stdtr(self.degrees_of_freedom, -np.abs(self.statistic)))
 
-    def significant_pairs(self, p_value: "Array", level: float) -> list[tuple[int, int]]:
-        """The places of the models of the pairs with a p-value below 1 − `level`."""
-        places = np.stack([self.first, self.second], axis=1)[p_value < 1 - level]
-        return [(a, b) for a, b in places.tolist()]
-
     def limits(self, level: "float | Array") -> tuple["Array", "Array"]:
         """The lower and upper limits of the differences, at one level or one for each."""
         reach = quantile(level, self.degrees_of_freedom) * self.std_error

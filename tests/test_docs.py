@@ -192,7 +192,7 @@ def test_every_public_name_is_in_the_reference():
     results = {
         "models.anova.Anova",
         "priors.beliefs.Belief", "predictions.cases.Cases", "models.choice.Choice",
-        "models.result.Comparison", "models.gate_result.GateResult",
+        "models.comparison.Comparison", "models.gate_result.GateResult",
         "deployment.monitor_result.Monitor",
     }  # fmt: skip
     assert set(listed) == (set(pr.__all__) - modules) | members | results

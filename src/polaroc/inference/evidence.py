@@ -1,5 +1,7 @@
 """Evidence: estimates of several models, how far they may be off together, and their contrasts."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import erfc, inf, isinf, sqrt
@@ -29,80 +31,76 @@ MAX_RATIO = 1.0
 SIMILAR = 1e-3
 
 
-class UnitInfluences(NamedTuple):
-    """By how much each unit (a case, a cluster, a fold) moves the estimates, centred.
+def _dot(first: Array, second: Array) -> Array:
+    """Sums of products along the last axis."""
+    total: Array = np.einsum("...i,...i->...", first, second)
+    return total
 
-    A covariance is the sum of squares and products of these over the units of a part, times its
-    factor; of clusters that have cases of both classes also over both parts, times `joint`.
+
+def _table(first: Array, second: Array) -> Array:
+    """Sums of products of each two rows."""
+    total: Array = first @ second.swapaxes(-1, -2)
+    return total
+
+
+class UnitInfluences(NamedTuple):
+    """The centred influence of each independent unit (a case, cluster or fold) on estimates.
+
+    A covariance is the sum of products over the units of each class, times its factor. Clusters
+    may have cases of both classes: then it is also the sum of products over both, times `joint`.
     """
 
-    sums: tuple["Array", ...]  # positives and negatives, or folds: measures × models × units
+    sums: tuple[Array, ...]  # positives and negatives, or folds: measures × models × units
     factors: tuple[float, ...]
-    counts: tuple[int, ...]  # of units that a part has
-    joint: float | None = None  # of clusters, of which both parts have the same in order
+    counts: tuple[int, ...]  # the (effective) number of units with cases of each class
+    joint: float | None = None  # of clusters, which are the same in both arrays
     unit: str = CASES
-    # How much of all positives each unit has that has some; None where each has as much.
-    shares: "Array | None" = None
+    # The share of all positives of each unit that has some; None if they are equal.
+    shares: Array | None = None
 
-    def product(self, own: Sequence["Array"], other: Sequence["Array"]) -> "Array":
+    def product(
+        self, first: Sequence[Array], second: Sequence[Array], dot: Callable[..., Array] = _dot
+    ) -> Array:
         """The covariance of two sums of influences, for each row of them."""
-        return self._product(own, other, _dot)
-
-    def variance(self, own: Sequence["Array"]) -> "Array":
-        """The variance of sums of influences, one for each row."""
-        return self.product(own, own)
-
-    def _product(
-        self, own: Sequence["Array"], other: Sequence["Array"], dot: "Callable[..., Array]"
-    ) -> "Array":
-        pairs = zip(self.factors, own, other, strict=True)
-        total = np.asarray(sum(factor * dot(ours, theirs) for factor, ours, theirs in pairs))
+        by_class = zip(self.factors, first, second, strict=True)
+        total = np.asarray(sum(factor * dot(own, other) for factor, own, other in by_class))
         if self.joint is not None:
-            total = total + self.joint * (dot(own[0], other[1]) + dot(own[1], other[0]))
+            total = total + self.joint * (dot(first[0], second[1]) + dot(first[1], second[0]))
         return total
 
-    def difference(self, first: int, second: int, measure: int = 0) -> list["Array"]:
-        """By how much the units move the difference of two models."""
-        return [part[measure, first] - part[measure, second] for part in self.sums]
+    def variance(self, influences: Sequence[Array]) -> Array:
+        """The variance of sums of influences, one for each row."""
+        return self.product(influences, influences)
 
-    def degrees_of_freedom(self, apart: Sequence["Array"]) -> float:
-        """The degrees of freedom of the variance of a sum of influences (Satterthwaite 1946).
-
-        Few units that move it far tell its variance no better than so few do, less one.
-        """
-        squares = (np.concatenate(apart) if self.joint is None else apart[0] + apart[1]) ** 2
-        fourth = float((squares**2).sum())
-        return max(float(squares.sum()) ** 2 / fourth - 1, 1.0) if fourth > 0 else inf
-
-    def covariance(self) -> "Array":
+    def covariance(self) -> Array:
         """The covariance of all models: measures × models × models."""
         # A measure may be unknown of a model.
         with np.errstate(invalid="ignore"):
-            return self._product(self.sums, self.sums, _table)
+            return self.product(self.sums, self.sums, _table)
 
+    def difference(self, first: int, second: int, measure: int = 0) -> list[Array]:
+        """The influence of the units on the difference of two models."""
+        return [own[measure, first] - own[measure, second] for own in self.sums]
 
-def _table(own: "Array", other: "Array") -> "Array":
-    """The sums of products of each two rows."""
-    total: Array = own @ other.swapaxes(-1, -2)
-    return total
+    def degrees_of_freedom(self, influences: Sequence[Array]) -> float:
+        """Those of the variance of a sum of influences (Satterthwaite 1946).
 
-
-def _dot(own: "Array", other: "Array") -> "Array":
-    """The sums of products along the last axis, without a table of these."""
-    total: Array = np.einsum("...i,...i->...", own, other)
-    return total
+        A variance to which few units contribute most is known no better than from so few units.
+        """
+        joined = np.concatenate(influences) if self.joint is None else influences[0] + influences[1]
+        squares = joined**2
+        fourth = float((squares**2).sum())
+        return max(float(squares.sum()) ** 2 / fourth - 1, 1.0) if fourth > 0 else inf
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Estimates of measures of models, their covariance, and what these are about."""
 
-    models: "Sequence[object] | pl.Series"
-    estimates: "Array"  # measures × models
-    covariance: "Array"  # measures × models × models; NaN where nothing is known of it
-    degrees_of_freedom: (
-        float  # of the covariance, for Student's t; infinite for the normal distribution
-    )
+    models: Sequence[object] | pl.Series
+    estimates: Array  # measures × models
+    covariance: Array  # measures × models × models; NaN where nothing is known of it
+    degrees_of_freedom: float  # of Student's t; infinite for the normal distribution
     about: str  # what the covariance is about, after "about"
     doubts: tuple[str, ...] = ()
     influences: UnitInfluences | None = None  # where models have the same units
@@ -121,7 +119,7 @@ class Evidence:
         reasons = (doubt.removeprefix(start).removesuffix(end) for doubt in self.doubts)
         return f"{'; '.join(reasons)}: no interval"
 
-    def limits(self, level: float) -> tuple["Array", "Array"]:
+    def limits(self, level: float) -> tuple[Array, Array]:
         """The lower and upper limits of the estimates, measures × models."""
         errors = np.sqrt(self.covariance.diagonal(axis1=1, axis2=2))
         reach = quantile(level, self.degrees_of_freedom) * errors
@@ -132,27 +130,27 @@ class Evidence:
 class Contrasts:
     """Differences of pairs of models, one number per pair in each array."""
 
-    first: "Array"  # places of the models
-    second: "Array"
-    difference: "Array"  # first minus second
-    std_error: "Array"
+    first: Array  # places of the models
+    second: Array
+    difference: Array  # first minus second
+    std_error: Array
     degrees_of_freedom: float
 
     @property
-    def constant(self) -> "Array":
+    def constant(self) -> Array:
         """Whether a difference that is not 0 shows no variation."""
         constant: Array = (self.std_error == 0) & (self.difference != 0)
         return constant
 
     @property
-    def statistic(self) -> "Array":
+    def statistic(self) -> Array:
         """Student's t: 0 where the difference is 0, ±∞ where only its standard error is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.difference / self.std_error
         return np.where(self.difference == 0, 0.0 * self.std_error, ratio)
 
     @property
-    def p_value(self) -> "Array":
+    def p_value(self) -> Array:
         """The two-sided p-value of no difference."""
         if isinf(self.degrees_of_freedom):
             return np.array([erfc(abs(t) / sqrt(2)) for t in self.statistic])
@@ -160,14 +158,14 @@ class Contrasts:
 
         return np.asarray(2 * stdtr(self.degrees_of_freedom, -np.abs(self.statistic)))
 
-    def limits(self, level: "float | Array") -> tuple["Array", "Array"]:
+    def limits(self, level: float | Array) -> tuple[Array, Array]:
         """The lower and upper limits of the differences, at one level or one for each."""
         reach = quantile(level, self.degrees_of_freedom) * self.std_error
         return self.difference - reach, self.difference + reach
 
 
 def evidence_from_folds(
-    values: "Array", ratio: float | None, models: "Sequence[object] | pl.Series" = ()
+    values: Array, ratio: float | None, models: Sequence[object] | pl.Series = ()
 ) -> Evidence:
     """Evidence from one number per fold and model, whose folds share training cases.
 
@@ -247,7 +245,7 @@ def no_evidence(why: str) -> Evidence:
     return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (NOTHING.format(why),))
 
 
-def contrasts(evidence: Evidence, first: "Array", second: "Array") -> Contrasts:
+def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
     """The differences of the models at the places `first` and `second`, each pair on its own."""
     estimates = evidence.estimates[0]
     difference = estimates[first] - estimates[second]
@@ -275,13 +273,13 @@ def all_pairs(evidence: Evidence) -> Contrasts:
     return contrasts(evidence, *pair_places(evidence.estimates.shape[1]))
 
 
-def pair_places(models: int) -> tuple["Array", "Array"]:
+def pair_places(models: int) -> tuple[Array, Array]:
     """The places of the first and of the second model of each pair."""
     first, second = np.triu_indices(models, 1)
     return first, second
 
 
-def quantile(level: "float | Array", freedom: float = inf) -> "Array":
+def quantile(level: float | Array, freedom: float = inf) -> Array:
     """The quantile of Student's t that holds `level` between it and its negative.
 
     Examples
@@ -294,3 +292,36 @@ def quantile(level: "float | Array", freedom: float = inf) -> "Array":
     from scipy.special import stdtrit
 
     return np.asarray(-stdtrit(freedom, (1 - np.asarray(level)) / 2))
+
+
+class Adjusted(NamedTuple):
+    """The adjustment of pairs for their number.
+
+    The interval of a pair at its level excludes 0 if and only if its p-value is below 1 − the
+    level that was asked for.
+    """
+
+    p_value: Array
+    level: Array  # of each pair
+
+
+def by_holm(pairs: Contrasts, level: float) -> Adjusted:
+    """Adjust p-values and limits by Holm's step-down method; NaN does not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds = np.array([[0.9, 0.8, 0.7], [0.8, 0.8, 0.6], [0.8, 0.6, 0.7]])
+    >>> pairs = all_pairs(evidence_from_folds(folds, 0.25))
+    >>> pairs.p_value.round(3).tolist(), by_holm(pairs, 0.95).p_value.round(3).tolist()
+    ([0.321, 0.063, 0.625], [0.641, 0.19, 0.641])
+    """
+    p_values = pairs.p_value
+    # NaN comes last.
+    order = np.argsort(p_values, kind="stable")
+    ranked = p_values[order]
+    steps = np.maximum(np.count_nonzero(~np.isnan(ranked)) - np.arange(len(ranked)), 1.0)
+    stepped = np.maximum.accumulate(steps * ranked)
+    factors = np.empty(len(ranked))
+    factors[order] = np.where(ranked > 0, stepped / np.where(ranked > 0, ranked, 1.0), steps)
+    return Adjusted(np.minimum(factors * p_values, 1), 1 - (1 - level) / factors)

@@ -48,7 +48,7 @@ class ClusterBlock:
     rows: tuple[Array, Array]  # the rows of the cases in `places`
     cluster: tuple[Array, Array]  # of each case
     share: tuple[Array, Array]  # the weight of each case over the total of its class and key
-    key: Array  # of each cluster: in different keys clusters are different
+    key: Array  # of each cluster, ascending: in different keys clusters are different
     size: int  # the number of keys
 
     def moments(self, positives: Array | float, negatives: Array | float) -> Array:
@@ -59,8 +59,10 @@ class ClusterBlock:
                 self.cluster, self.share, (positives, negatives), strict=True
             )
         )
-        products = (of_pos**2, of_neg**2, of_pos * of_neg)
-        return np.stack([np.bincount(self.key, own, self.size) for own in products])
+        moments, starts = np.zeros((3, self.size)), np.flatnonzero(np.diff(self.key, prepend=-1))
+        for i, products in enumerate((of_pos * of_pos, of_neg * of_neg, of_pos * of_neg)):
+            moments[i, self.key[starts]] = np.add.reduceat(products, starts)
+        return moments
 
     @property
     def counts(self) -> Array:
@@ -223,8 +225,10 @@ def _dense(codes: Array, span: int) -> tuple[Array, Array]:
         return place, distinct
     is_there = np.zeros(span, bool)
     is_there[codes] = True
-    place = np.cumsum(is_there) - 1
-    return place[codes], np.flatnonzero(is_there)
+    distinct = np.flatnonzero(is_there)
+    place = np.empty(span, np.int32)
+    place[distinct] = np.arange(len(distinct))
+    return place[codes], distinct
 
 
 def spread_of_areas(

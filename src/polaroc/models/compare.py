@@ -14,11 +14,11 @@ from polaroc.base.columns import with_level
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.inference.adjusted import by_holm
 from polaroc.inference.evidence import (
     Contrasts,
     Evidence,
     all_pairs,
+    by_holm,
     common_variance,
     evidence_from_folds,
 )

@@ -183,12 +183,12 @@ def evidence_from_folds(
     """
     folds, means = len(values), values.mean(axis=0)
     factor = 1 / folds + (MAX_RATIO if ratio is None else ratio)
-    moved = UnitInfluences(
+    units = UnitInfluences(
         ((values - means).T[None],), (factor / (folds - 1),), (folds,), unit="folds"
     )
     return Evidence(
-        models, means[None], moved.covariance(), float(folds - 1), TRAINED_ANEW,
-        tuple(_doubts_of_folds(folds, ratio)), moved, is_bound=ratio is None,
+        models, means[None], units.covariance(), float(folds - 1), TRAINED_ANEW,
+        tuple(_doubts_of_folds(folds, ratio)), units, is_bound=ratio is None,
     )  # fmt: skip
 
 
@@ -232,7 +232,8 @@ def common_variance(evidence: Evidence) -> float:
         covariance = evidence.covariance[0]
         total = covariance.trace() - covariance.sum() / models
     else:
-        # From what moves one model more than the others: the rest would drown it in rounding.
+        # From the influences on the differences to the mean of all models: what models have in
+        # common would drown these in rounding.
         own = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
         total = evidence.influences.variance(own).sum()
     variance = float(total) / (models - 1)
@@ -257,8 +258,8 @@ def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
         # Models that are all but equal would drown in the rounding of three variances. One pair
         # at a time, since there may be millions of cases.
         for place in np.flatnonzero(variance < SIMILAR * (own + other)):
-            apart = evidence.influences.difference(int(first[place]), int(second[place]))
-            variance[place] = evidence.influences.variance(apart)
+            influences = evidence.influences.difference(int(first[place]), int(second[place]))
+            variance[place] = evidence.influences.variance(influences)
     std_error = np.sqrt(np.maximum(variance, 0.0))
     return Contrasts(
         first, second,

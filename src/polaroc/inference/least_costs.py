@@ -74,20 +74,20 @@ def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
     ((score, truth, given),) = cases.by_model
     weight = np.ones(score.size) if given is None else given
     if truth.all() or not truth.any():
-        class_counts = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
-        return CaseInfluence(np.full(2, np.nan), *class_counts)
+        unknown = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
+        return CaseInfluence(np.full(2, np.nan), *unknown)
     fold = _folds(cases)
     on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
     on_others = _costs(
         score, truth, weight, np.array([fold == one for one in range(fold.max() + 1)]), losses
     )
-    moved, means = [], np.zeros(2)
+    centred, means = [], np.zeros(2)
     for own in (truth, ~truth):
         costs = np.stack([on_hull[own], on_others[own]])
         mean = np.average(costs, axis=1, weights=weight[own])
         means += mean
-        moved.append(costs - mean[:, None])
-    return CaseInfluence(means, *moved)
+        centred.append(costs - mean[:, None])
+    return CaseInfluence(means, *centred)
 
 
 def losses_of(prior: Distribution, share: Distribution) -> Losses:

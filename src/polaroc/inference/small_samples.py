@@ -135,8 +135,8 @@ def bias_on_folds(
     for (model, *_), own in folds.items():
         # Divisions of their own, in whatever order folds and cases come.
         ranked = own.truths[0][np.lexsort((own.truths[0], own.scores[0]))]
-        moved = _changes(own, measure, divisions, crc32(ranked.tobytes()))
-        change += float(moved[0]) if model == first else -float(moved[0])
+        changes = _changes(own, measure, divisions, crc32(ranked.tobytes()))
+        change += float(changes[0]) if model == first else -float(changes[0])
     return TIMES_CHANGE * abs(change) / len(counts)
 
 
@@ -177,13 +177,13 @@ def _measured(
     return np.array([float(one.estimates[0]) for one in found])
 
 
-def _std_error(moved: UnitInfluences, pair: tuple[int, int], measure: str, copies: float) -> float:
+def _std_error(units: UnitInfluences, pair: tuple[int, int], measure: str, copies: float) -> float:
     """The standard error of the difference, with pseudo-cases of the largest influence."""
     least = MIN_INFLUENCE if measure in AREAS else 0.0
     pseudo = PSEUDO.get(measure, MAX_PSEUDO)
-    apart = moved.difference(*pair)
-    total = float(moved.variance(apart)) / copies
-    for own, count in zip(apart, moved.counts, strict=True):
+    difference = units.difference(*pair)
+    total = float(units.variance(difference)) / copies
+    for own, count in zip(difference, units.counts, strict=True):
         total += pseudo * (max(float(abs(own).max()), least / count) / copies) ** 2
     return sqrt(total)
 
@@ -192,14 +192,15 @@ def _least_on_log_odds(evidence: Evidence, pair: tuple[int, int], reach: float) 
     """The least difference that Student's t does not reject on the scale of `_log_odds`."""
     from scipy.optimize import brentq
 
-    moved = evidence.influences
-    assert moved is not None
+    units = evidence.influences
+    assert units is not None
     estimate, rival = (float(evidence.estimates[0, place]) for place in pair)
     reached, slope = _log_odds(estimate)
     # From the differences, since rounding would hide models that are all but equal.
-    apart, other = moved.difference(*pair), [part[0, pair[1]] for part in moved.sums]
+    difference, other = units.difference(*pair), [part[0, pair[1]] for part in units.sums]
     spread, joint, alone = (
-        float(moved.product(*pair)) for pair in ((apart, apart), (apart, other), (other, other))
+        float(units.product(*pair))
+        for pair in ((difference, difference), (difference, other), (other, other))
     )
 
     def beyond(left: float) -> float:

@@ -19,22 +19,26 @@ def least_with_unseen(
 
     `level` is that of limits to both sides, `copies` is as if there were so many times the cases.
     """
-    moved = evidence.influences
-    assert moved is not None
+    units = evidence.influences
+    assert units is not None
     lead = float(evidence.estimates[0, pair[0]] - evidence.estimates[0, pair[1]])
-    apart = moved.difference(*pair)
+    influences = units.difference(*pair)
     of_pos, of_neg = (
-        float(np.sum(factor * part**2)) for factor, part in zip(moved.factors, apart, strict=True)
+        float(np.sum(factor * part**2))
+        for factor, part in zip(units.factors, influences, strict=True)
     )
     # What the classes share in a unit.
-    more = max(1.0, float(moved.variance(apart)) / (of_pos + of_neg)) if of_pos + of_neg > 0 else 1
-    part, positives = apart[0], moved.counts[0]
+    more = (
+        max(1.0, float(units.variance(influences)) / (of_pos + of_neg))
+        if of_pos + of_neg > 0
+        else 1
+    )
+    part, positives = influences[0], units.counts[0]
     # Numbers of clusters have gaps.
-    is_of_cases = moved.unit == CASES
+    is_of_cases = units.unit == CASES
     size = len(part) if is_of_cases else max(int(np.count_nonzero(part)), positives)
-    equal = positives if moved.shares is None else equal_positives(moved.shares, level)
-    said = Positives.of(part, size, equal, lead)
-    return said.least(level, of_neg, copies, more)
+    equal = positives if units.shares is None else equal_positives(units.shares, level)
+    return Positives.of(part, size, equal, lead).least(level, of_neg, copies, more)
 
 
 def equal_positives(shares: "Array", level: float) -> float:

@@ -57,6 +57,9 @@ def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     P-ROC §3 and D&G, with tied scores as one segment, so that the order of rows never
     matters.
 
+    A lazy table gives a plan of expressions, which reads its source wherever it is used. Collect a
+    source first that gives other rows at each reading, such as a random sample.
+
     Examples
     --------
     >>> import polars as pl

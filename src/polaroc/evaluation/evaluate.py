@@ -239,6 +239,6 @@ def _measured(
         wide = sums_of_rows(predictions, measures)
     else:
         predictions = read(cases, once=True)
-        wide = sums_within(cases, measures, memory or "auto", report)
+        wide = sums_within(cases, measures, "auto" if memory is None else memory, report)
         warn_of_parts(cases, wide)
     return tidy(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")

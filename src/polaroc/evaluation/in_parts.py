@@ -7,6 +7,7 @@ above each part are known: the areas of such a key are exact, too.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import warnings
@@ -45,6 +46,8 @@ BASE, PER_ROW, PER_WEIGHT = 250_000_000, 80, 60
 ON_DISK = 24  # the most bytes of a row in a file
 ENOUGH = 5_000_000  # rows of a part of whole keys: more take as long, and more memory
 PREFIX = "polaroc-rows-"
+# How a plan shows that it reads files, and no function.
+FILE_SCAN = re.compile(r"\b(?!PYTHON)\w+ SCAN\b")
 # Bits of a score that tell ranges of scores apart: of the mantissa the first 16.
 RANGE_BITS = 36
 
@@ -60,7 +63,7 @@ def sums_within(
     The rows of files are counted first, and so are those of any table for which a size is given.
     """
     lazy = replace(cases, rows=cases.rows.lazy())
-    if memory == "auto" and "SCAN" not in lazy.rows.explain(optimized=False):
+    if memory == "auto" and not FILE_SCAN.search(lazy.rows.explain(optimized=False)):
         return sums_of_rows(read(cases.collect()), measures)
     predictions = read(lazy, once=True)
     size = lazy.rows.select(pl.len()).collect(engine="streaming").item()

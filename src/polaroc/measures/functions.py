@@ -131,19 +131,21 @@ def auprec(
     >>> round(area["estimate"].item(), 6)
     0.619124
     """
-    if is_surface(curve):
+    # A stream can be read once.
+    table = as_polars(curve)
+    if is_surface(table):
         if priors is not None:
             raise InvalidArgument(
                 "the table is a surface, which has its priors, and priors are given, too.",
                 hint="leave priors out, or pass the curve.",
             )
         return collect_like(
-            curve, _auprec_of_surface(as_polars(curve).lazy(), interpolation, start, recall)
+            curve, _auprec_of_surface(table.lazy(), interpolation, start, recall)
         )
     known: Priors = "observed" if priors is None else priors
     some_priors(known)
     measures = auprec_measures(known, interpolation, start, recall)
-    return collect_like(curve, measures_of_curves(whole_curves(curve), measures))
+    return collect_like(curve, measures_of_curves(whole_curves(table), measures))
 
 
 def iauprec(

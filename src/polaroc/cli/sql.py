@@ -40,7 +40,7 @@ def sql(
     ] = "exact",
     quiet: opt.Quiet = False,
 ) -> None:
-    """Print the query that measures areas (auc, auprec, iauprec) of a table where it is.
+    """Print a query of the areas of a table: auc, auprec, iauprec.
 
     The table is not looked at: only the columns that are named are used.
 

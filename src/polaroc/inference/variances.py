@@ -189,13 +189,16 @@ def clusters_as_units(
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, segments.blocks()))
-    positives, negatives, clusters = np.concatenate([one.counts for one in blocks], axis=1)
+    # A table without rows has no block.
+    none = np.zeros((3, 0))
+    positives, negatives, clusters = np.concatenate([none, *(one.counts for one in blocks)], axis=1)
     if weighted:
-        counts = np.concatenate([one.effective_counts for one in blocks], axis=1)
+        counts = np.concatenate([none[:2], *(one.effective_counts for one in blocks)], axis=1)
         positives, negatives = counts
-    of_pos, of_neg, both = np.concatenate([one.moments(1.0, 1.0) for one in blocks], axis=1)
+    moments = [none, *(one.moments(1.0, 1.0) for one in blocks)]
+    of_pos, of_neg, both = np.concatenate(moments, axis=1)
     # Clusters of one case each are cases.
-    has_shared = np.concatenate([one.has_shared for one in blocks])
+    has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])
     least = np.where(has_shared, FEWEST_CLUSTERS, 2)
     return Units(
         positives, negatives, of_pos + of_neg - 2 * both, least, weighted, clusters, blocks

@@ -139,9 +139,7 @@ def auprec(
                 "the table is a surface, which has its priors, and priors are given, too.",
                 hint="leave priors out, or pass the curve.",
             )
-        return collect_like(
-            curve, _auprec_of_surface(table.lazy(), interpolation, start, recall)
-        )
+        return collect_like(curve, _auprec_of_surface(table.lazy(), interpolation, start, recall))
     known: Priors = "observed" if priors is None else priors
     some_priors(known)
     measures = auprec_measures(known, interpolation, start, recall)

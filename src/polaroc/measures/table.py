@@ -104,7 +104,7 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
         )
         .select(*beside[: len(keys) + 4], **estimates, **ratios, **warnings)
         .unpivot([*estimates], index=beside, variable_name=PLACE, value_name="estimate")
-        .join(per_measure, on=PLACE, how="left", maintain_order="left")
+        .join(per_measure, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
     )
     ratio = pl.col(SKEW) / pl.col(EFFECTIVE)
     for name in ratios:

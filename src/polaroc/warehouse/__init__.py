@@ -8,7 +8,7 @@ machine. The package needs the extra ``warehouse``, for Spark Connect the extra 
 from polaroc.warehouse.connections import collected
 from polaroc.warehouse.curves import curve, hull
 from polaroc.warehouse.evaluation import evaluate
-from polaroc.warehouse.probabilities import probabilities
+from polaroc.warehouse.posteriors import probabilities
 from polaroc.warehouse.queries import sql
 
 __all__ = [

@@ -190,9 +190,9 @@ def test_every_public_name_is_in_the_reference():
     modules = {name for name in dir(pr) if ismodule(getattr(pr, name))}
     members = {f"{name}.{member}" for name in modules for member in public(getattr(pr, name))}
     results = {
-        "comparison.anova.Anova",
-        "priors.beliefs.Belief", "predictions.cases.Cases", "comparison.choice.Choice",
-        "comparison.result.Comparison", "comparison.verdict.GateResult",
+        "models.anova.Anova",
+        "priors.beliefs.Belief", "predictions.cases.Cases", "models.choice.Choice",
+        "models.comparison.Comparison", "models.gate_result.GateResult",
         "deployment.monitor_result.Monitor",
     }  # fmt: skip
     assert set(listed) == (set(pr.__all__) - modules) | members | results
@@ -266,7 +266,7 @@ def test_every_source_that_is_cited_is_known_and_every_known_one_is_cited():
         ("compare", "choose : Choose a model over", "Piepho"),
         ("warehouse.curve", "polaroc.curve : ROC curves, one", None),
         ("rates.precision", "skew : Negatives per positive", "Landgrebe, Pacl"),
-        ("comparison.choice.Choice", "operating_points : ", None),
+        ("models.choice.Choice", "operating_points : ", None),
     ],
 )
 def test_pages_have_both_sections_in_the_order_of_numpydoc(name, related, source):

@@ -24,7 +24,7 @@ MEASURES = {
         lambda c: pr.iauprec(c, pr.beta(2, 9)),
     ),
 }
-for how in ("exact", "linear", "step"):
+for how in ("exact", "linear", "step", "hull"):
     for prior, start in (("observed", "limit"), (0.1, "one"), (0.1, "zero"), (0.1, "drop")):
         MEASURES[f"auprec {prior} {how} {start}"] = (
             lambda p=prior, i=how, s=start, **w: pr.expr.auprec(
@@ -104,7 +104,7 @@ def alike(found: pl.Series, expected: Sequence[float | None]) -> None:
 def test_every_measure_of_evaluate_is_an_expression_by_its_name():
     names = {
         "auc", "auprec", "iauprec", "sens", "auc_range", "accsens", "equal_error",
-        "auprec_corrected", "iauprec_corrected", "brier", "log_loss", "calibration_loss",
+        "brier", "log_loss", "calibration_loss",
         "refinement_loss", "brier_skill", "brier_range", "log_loss_range",
     }  # fmt: skip
     table = pr.datasets.twenty_scores()

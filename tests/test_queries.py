@@ -67,11 +67,6 @@ def test_every_query_runs_as_a_script(query, tmp_path, capsys, monkeypatch):
     assert "shape:" in capsys.readouterr().out
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=pr.errors.InvalidTable,
-    reason="auprec of a surface: ends with the issue 'The lazy core'",
-)
 def test_one_lazy_pipe_leads_from_predictions_to_anova_and_a_chart(capsys, monkeypatch):
     card = Path(__file__).parents[1] / "queries" / "design_card.py"
     monkeypatch.setattr("sys.argv", [str(card)])

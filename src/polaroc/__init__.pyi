@@ -7,10 +7,6 @@ from polaroc import expr as expr
 from polaroc import rates as rates
 from polaroc import sklearn as sklearn
 from polaroc import warehouse as warehouse
-from polaroc.comparison.anova import anova as anova
-from polaroc.comparison.choose import choose as choose
-from polaroc.comparison.compare import compare as compare
-from polaroc.comparison.gate import gate as gate
 from polaroc.curves.curve import curve as curve
 from polaroc.curves.dominance import dominance as dominance
 from polaroc.curves.hull import achievable as achievable
@@ -20,11 +16,16 @@ from polaroc.curves.surface import surface as surface
 from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
 from polaroc.deployment.monitor import monitor as monitor
 from polaroc.evaluation.evaluate import evaluate as evaluate
+from polaroc.inference.expected_cost import expected_cost as expected_cost
 from polaroc.measures.functions import auc as auc
 from polaroc.measures.functions import auprec as auprec
 from polaroc.measures.functions import iauprec as iauprec
 from polaroc.measures.sensitivity import accsens as accsens
 from polaroc.measures.sensitivity import sens as sens
+from polaroc.models.anova import anova as anova
+from polaroc.models.choose import choose as choose
+from polaroc.models.compare import compare as compare
+from polaroc.models.gate import gate as gate
 from polaroc.predictions.audit import check as check
 from polaroc.predictions.cases import cases as cases
 from polaroc.predictions.multiclass import one_vs_rest as one_vs_rest
@@ -43,4 +44,3 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresh
 from polaroc.thresholds.costs import cost_curve as cost_curve
 from polaroc.thresholds.costs import decision_curve as decision_curve
 from polaroc.thresholds.operating_points import operating_points as operating_points
-from polaroc.uncertainty.expected_cost import expected_cost as expected_cost

@@ -11,35 +11,27 @@ faster on large tables and say why an estimate is null.
 
 from __future__ import annotations
 
-from functools import partial
-from math import inf, isnan, nan
+from math import isnan, nan
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import is_number
+from polaroc.base.columns import column_name
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.hull import hull_vertices
-from polaroc.curves.in_groups import (
-    FIELDS,
-    RAW_SCORE,
-    cases,
-    column,
-    group_constant,
-    group_curve,
-    group_sum,
-    with_fields,
-)
-from polaroc.curves.segments import CELLS, segment_columns
+from polaroc.curves.segments import segment_columns
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS
 from polaroc.measures.catalog import select_measures
-from polaroc.measures.spec import ingredients
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import MAX_WEIGHT
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew_at
+from polaroc.priors.grids import check_prior, check_prior_or_observed, reweighted, skew_at
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
-INTERPOLATIONS = ("exact", "linear", "step")
+# Fields of the rows of a curve: the score as it was given, whether a row ends a segment.
+SCORE, END, ESTIMATE = (PRIVATE + name for name in ("score", "end", "estimate"))
 
 
 def measure(
@@ -62,17 +54,16 @@ def measure(
         The name of a measure, such as "equal_error".
     truth, score, weight
         Columns or expressions; see the module.
-    prior, over
-        The prior, and the range of priors or the belief, that the measure is taken
-        at and over, where it needs them.
-    interpolation
-        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
+    prior
+        In (0, 1), or ``"observed"`` for the group's own.
+    over
+        The range (lo, hi) of priors, or the belief, if the measure is taken over one.
+    interpolation, score_prior
+        As in `polaroc.evaluate`.
     start
         Precision at recall 0: the ``"limit"`` along the first segment,
         ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
         out. The first three differ under linear interpolation only.
-    score_prior
-        As in `polaroc.evaluate`.
 
     Returns
     -------
@@ -86,8 +77,8 @@ def measure(
 
     Notes
     -----
-    The calibration loss and the refinement loss need the hull: their expressions hold a
-    Python function.
+    The calibration loss, the refinement loss and interpolation ``"hull"`` need the hull: their
+    expressions hold a Python function.
 
     Examples
     --------
@@ -97,63 +88,24 @@ def measure(
     >>> round(table.select(error).item(), 12)
     0.4
     """
-    check_choice("interpolation", interpolation, INTERPOLATIONS)
+    check_prior_or_observed(prior)
     check_choice("start", start, STARTS)
-    if prior != OBSERVED:
-        check_prior(prior)
-    selected = select_measures([name], prior, over, interpolation, FIELDS, start, score_prior)
-    (built,) = selected.measures
-    rows, defined = group_curve(truth, score, weight)
-    if built.every_cell:
-        rows = with_fields(rows, pl.field(RAW_SCORE).cast(pl.Float64).alias(SCORE))
+    (built,) = select_measures(
+        [name], prior, over, interpolation, start=start, score_prior=score_prior, column=pl.field
+    )
+    case_score, pos, neg, valid = _cases(truth, score, weight)
+    rows = _curve(case_score, pos, neg)
+    if built.score_sums:
+        rows = rows.struct.with_fields(**_sums(built.score_sums))
     if built.hull_sums:
-        rows = with_fields(rows, *_hull_sums(rows, name, prior, over))
-    columns, sums, least = ingredients([built])
-    if columns:
-        rows = with_fields(rows, *(value.alias(own) for own, value in columns.items()))
-    for own, value in sums.items():
-        # A sum over rows takes less time than one that each row of the group has.
-        if built.estimate.meta.eq(pl.field(own)):
-            return _where(defined, group_sum(rows, value), name)
-    rows = with_fields(
-        rows,
-        *(value.sum().alias(own) for own, value in sums.items()),
-        *(value.min().alias(own) for own, value in least.items()),
-    )
-    return _where(defined, group_constant(rows, built.estimate), name)
-
-
-def _hull_sums(
-    rows: pl.Expr, name: str, prior: Prior, over: tuple[float, float] | Belief | None
-) -> list[pl.Expr]:
-    """The sums of a measure over the hull of each group's curve."""
-    (of_table,) = select_measures([name], prior, over, "exact").on_hull
-    return [
-        rows.map_batches(
-            partial(_hull_sum, value=value), return_dtype=pl.Float64, returns_scalar=True
-        ).alias(own)
-        for own, value in of_table.sums.items()
-    ]
-
-
-def _hull_sum(rows: pl.Series, value: pl.Expr) -> float | None:
-    """The sum of a quantity over the segments of the hull of a curve."""
-    curve = rows.struct.unnest()
-    # A group with a weight that is missing or out of range may fall, and has no hull.
-    rises = pl.col("pos", "neg").is_between(0, inf, closed="left").fill_null(False)
-    cells = curve.filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
-    if not curve.select(pl.all_horizontal(rises).all()).item() or cells.is_empty():
-        return None
-    if not cells["positives"][0] or not cells["negatives"][0]:
-        return None
-    start = cells[:1].with_columns(pl.col("pos", "neg", "tp", "fp") * 0)
-    table = pl.concat([start, cells])
-    vertices = table[hull_vertices(table["fp"].to_numpy(), table["tp"].to_numpy())]
-    segments = vertices.with_columns(
-        pl.col("tp").diff().alias("pos"), pl.col("fp").diff().alias("neg")
-    )
-    sum_: float = segments[1:].with_columns(**segment_columns(CELLS)).select(value.sum()).item()
-    return sum_
+        rows = _joined(rows, rows.map_batches(_is_vertex, return_dtype=pl.Boolean))
+    rows = rows.struct.with_fields(**segment_columns(pl.field))
+    least = {column: value.min() for column, value in built.least.items()}
+    rows = rows.struct.with_fields(**_sums(built.sums | built.hull_sums), **least)
+    rows = rows.struct.with_fields(**{ESTIMATE: built.estimate})
+    # The streaming engine cannot take the first of a field itself.
+    estimate = rows.struct.field(ESTIMATE).implode().list.first()
+    return _where(valid & (pos.sum() > 0) & (neg.sum() > 0), estimate, name)
 
 
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
@@ -162,17 +114,12 @@ def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> 
     Parameters
     ----------
     truth, score, weight
-        Columns or expressions; see the module.
+        As in `measure`.
 
     Returns
     -------
     Expr
         One Float64, or null.
-
-    Raises
-    ------
-    InvalidArgument
-        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -197,26 +144,13 @@ def auprec(
 
     Parameters
     ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-    prior
-        In (0, 1), or ``"observed"`` for the group's own.
-    interpolation
-        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
-    start
-        Precision at recall 0: the ``"limit"`` along the first segment,
-        ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
-        out. The first three differ under linear interpolation only.
+    truth, score, prior, interpolation, start, weight
+        As in `measure`.
 
     Returns
     -------
     Expr
         One Float64, or null.
-
-    Raises
-    ------
-    InvalidArgument
-        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -240,17 +174,12 @@ def average_precision(
     Parameters
     ----------
     truth, score, weight
-        Columns or expressions; see the module.
+        As in `measure`.
 
     Returns
     -------
     Expr
         One Float64, or null.
-
-    Raises
-    ------
-    InvalidArgument
-        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -276,26 +205,13 @@ def iauprec(
 
     Parameters
     ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-    over
-        Priors (lo, hi), or a belief.
-    interpolation
-        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
-    start
-        Precision at recall 0: the ``"limit"`` along the first segment,
-        ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
-        out. The first three differ under linear interpolation only.
+    truth, score, over, interpolation, start, weight
+        As in `measure`.
 
     Returns
     -------
     Expr
         One Float64, or null.
-
-    Raises
-    ------
-    InvalidArgument
-        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -321,20 +237,13 @@ def sens(
 
     Parameters
     ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-    over
-        Priors (lo, hi), or a belief.
+    truth, score, over, weight
+        As in `measure`.
 
     Returns
     -------
     Expr
         One Float64, or null.
-
-    Raises
-    ------
-    InvalidArgument
-        For a prior, a range or a choice outside what is allowed.
 
     Examples
     --------
@@ -362,11 +271,11 @@ def rate(
     name
         One of the rates in `polaroc.rates`, such as "precision" or "recall".
     truth, score, weight
-        Columns or expressions; see the module.
+        As in `measure`.
     threshold
         A number, also ±inf.
     prior
-        In (0, 1), or ``"observed"`` for the group's own.
+        As in `measure`.
 
     Returns
     -------
@@ -377,7 +286,7 @@ def rate(
     Raises
     ------
     InvalidArgument
-        For a prior, a range or a choice outside what is allowed.
+        For a name, threshold or prior outside what is allowed.
 
     Examples
     --------
@@ -387,37 +296,26 @@ def rate(
     0.6
     """
     check_choice("name", name, tuple(RATES))
-    limit = _threshold(threshold)
-    group = cases(truth, score, weight)
-    positives, negatives = group.pos.sum(), group.neg.sum()
-    called = group.score >= limit
-    t, f = group.pos.filter(called).sum() / positives, group.neg.filter(called).sum() / negatives
-    skewed = skew_at(prior, positives, negatives, "prior")
-    has_class = (name in OF_NEGATIVES) | (positives > 0), (name in OF_POSITIVES) | (negatives > 0)
-    defined = group.valid & has_class[0] & has_class[1] & ~_rounded_to(limit, group.score).any()
-    return _where(defined, RATES[name](t, f, skewed), name)
-
-
-def _threshold(value: object) -> float:
-    """The threshold as a float, refused where it is none."""
-    number = float(value) if is_number(value) and not isinstance(value, bool) else nan
-    if isnan(number) or (isinstance(value, int) and number != value):
+    limit = float(threshold) if is_number(threshold) and not isinstance(threshold, bool) else nan
+    if isnan(limit) or (isinstance(threshold, int) and limit != threshold):
         raise InvalidArgument(
-            f"threshold is {value!r}, allowed are numbers that fit a 64-bit float.",
+            f"threshold is {threshold!r}, allowed are numbers that fit a 64-bit float.",
             hint="for example threshold=0.5; cases with score ≥ threshold are called positive.",
         )
-    return number
-
-
-def _rounded_to(limit: float, score: pl.Expr) -> pl.Expr:
-    """Where a score, too long for a float, is the threshold only once it is rounded to one."""
-    rounded = score.cast(pl.Float64)
-    same = [number.cast(pl.Int128, strict=False) for number in (score, rounded)]
-    return ((rounded == limit) & same[0].ne_missing(same[1])).fill_null(False)
-
-
-def _where(defined: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
-    return pl.when(defined).then(value.fill_nan(None)).alias(name)
+    case_score, pos, neg, valid = _cases(truth, score, weight)
+    positives, negatives = pos.sum(), neg.sum()
+    called = case_score >= limit
+    t, f = pos.filter(called).sum() / positives, neg.filter(called).sum() / negatives
+    value = RATES[name](t, f, skew_at(prior, positives, negatives, "prior"))
+    if name not in OF_NEGATIVES:
+        valid &= positives > 0
+    if name not in OF_POSITIVES:
+        valid &= negatives > 0
+    # A score too long for a float may be the threshold only once it is rounded to one.
+    rounded = case_score.cast(pl.Float64)
+    exact, inexact = (number.cast(pl.Int128, strict=False) for number in (case_score, rounded))
+    unclear = ((rounded == limit) & exact.ne_missing(inexact)).fill_null(False).any()
+    return _where(valid & ~unclear, value, name)
 
 
 def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) -> pl.Expr:
@@ -451,16 +349,80 @@ def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) ->
     >>> table.select(pr.expr.at_prior("p", prior=0.5, to=0.01).round(4))["p"].to_list()
     [0.01, 0.0833]
     """
-    value = column(score, "score")
-    old, new = (_prior_expression(*one) for one in (("prior", prior), ("to", to)))
-    valid = (
-        (value >= 0) & (value <= 1) & old.is_between(0, 1, "none") & new.is_between(0, 1, "none")
-    )
-    return pl.when(valid).then(reweighted(value, (1 - old) / old, (1 - new) / new))
+    value = _column(score, "score")
+    valid = value.is_between(0, 1)
+    for argument, given in (("prior", prior), ("to", to)):
+        if isinstance(given, pl.Expr):
+            valid &= given.is_between(0, 1, "none")
+        else:
+            check_prior(given, argument)
+    return pl.when(valid).then(reweighted(value, (1 - prior) / prior, (1 - to) / to))
 
 
-def _prior_expression(argument: str, value: object) -> pl.Expr:
-    if isinstance(value, pl.Expr):
-        return value
-    check_prior(value, argument)
-    return pl.lit(float(value))  # type: ignore[arg-type]
+def _cases(
+    truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None
+) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+    """The score of each case, its weight as a positive and as a negative; and if all are valid.
+
+    The score keeps its type, since a cast could make unequal scores tie. Polars refuses a plan
+    with columns that are no numbers: only numbers and nulls have a common supertype with Decimal
+    on which `sign` is defined, and with Int8 only these and Booleans.
+    """
+    value, label = _column(score, "score"), _column(truth, "truth")
+    typed = [(value, pl.Decimal(38, 0)), (label, pl.Int8())]
+    count = pl.lit(1, pl.Int64)
+    is_valid = ((label == 1) | (label == 0)) & value.cast(pl.Float64).is_not_nan()
+    if weight is not None:
+        given = _column(weight, "weight")
+        typed.append((given, pl.Decimal(38, 0)))
+        count = given.cast(pl.Float64)
+        is_valid &= count.is_between(0, MAX_WEIGHT)
+    signs = [pl.coalesce(column, pl.lit(None, kind)).sign().is_null() for column, kind in typed]
+    # An expression cannot ask for its type: this branch is type-checked but never computed.
+    is_valid &= pl.when(pl.lit(False)).then(pl.all_horizontal(signs)).otherwise(True)
+    pos, neg = (pl.when(is_valid & (label == of)).then(count).otherwise(0) for of in (1, 0))
+    return value, pos, neg, is_valid.fill_null(False).all()
+
+
+def _curve(score: pl.Expr, pos: pl.Expr, neg: pl.Expr) -> pl.Expr:
+    """The curve of each group as structs, one per case, best score first.
+
+    Polars computes a field of a struct once, and an expression anew wherever it is used.
+    """
+    cases = pl.struct(score.alias(SCORE), pos.alias("pos"), neg.alias("neg"))
+    tp, fp = pl.field("pos").cum_sum(), pl.field("neg").cum_sum()
+    rows = cases.sort_by(score, descending=True).struct.with_fields(
+        tp=tp, fp=fp, positives=tp.last(), negatives=fp.last(),
+        threshold=pl.field(SCORE).cast(pl.Float64),
+    )  # fmt: skip
+    return _joined(rows, pl.field(SCORE) != pl.field(SCORE).shift(-1))
+
+
+def _joined(rows: pl.Expr, ends: pl.Expr) -> pl.Expr:
+    """The rows of curves joined to segments: rows at `ends` have their counts, others have zero."""
+    counts = {}
+    for name, total in (("pos", "tp"), ("neg", "fp")):
+        reached = pl.when(pl.field(END)).then(pl.field(total))
+        counts[name] = (reached - reached.shift(1).forward_fill().fill_null(0)).fill_null(0)
+    return rows.struct.with_fields(**{END: ends.fill_null(True)}).struct.with_fields(**counts)
+
+
+def _is_vertex(rows: pl.Series) -> pl.Series:
+    """Whether a row of a curve is a vertex of its hull."""
+    cells = np.flatnonzero(rows.struct.field(END))
+    tp, fp = (np.append(0, rows.struct.field(name).to_numpy()[cells]) for name in ("tp", "fp"))
+    is_vertex = np.zeros(len(rows), bool)
+    is_vertex[cells[hull_vertices(fp, tp)[1:] - 1]] = True
+    return pl.Series(is_vertex)
+
+
+def _sums(terms: dict[str, pl.Expr]) -> dict[str, pl.Expr]:
+    return {column: term.sum() for column, term in terms.items()}
+
+
+def _where(defined: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
+    return pl.when(defined).then(value.fill_nan(None)).alias(name)
+
+
+def _column(value: IntoExpr, argument: str) -> pl.Expr:
+    return value if isinstance(value, pl.Expr) else pl.col(column_name(value, argument))

@@ -5,11 +5,9 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Literal,
-    ParamSpec,
     Protocol,
     TypeAlias,
     TypeVar,
-    overload,
 )  # fmt: skip
 
 import polars as pl
@@ -48,19 +46,3 @@ Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 # Anything with arithmetic: a float, a numpy array, a pl.Expr or an ibis column.
 Quantity: TypeAlias = Any
-
-_P = ParamSpec("_P")
-
-
-class FrameStep(Protocol[_P]):
-    """A function of a table: of a LazyFrame it returns one, of any other table a DataFrame."""
-
-    @overload
-    def __call__(
-        self, frame: pl.LazyFrame, /, *args: _P.args, **kwargs: _P.kwargs
-    ) -> pl.LazyFrame: ...
-
-    @overload
-    def __call__(
-        self, frame: EagerTable, /, *args: _P.args, **kwargs: _P.kwargs
-    ) -> pl.DataFrame: ...

@@ -9,8 +9,8 @@ memory
 models
     `choose` and `gate` on one test set, as multiples of `evaluate` on the same cases.
 warehouse
-    Everything at 16 priors on DuckDB, Sail and Spark, as a multiple of an AUC in SQL written by
-    hand, the least of the repeats.
+    The AUC, and everything at 16 priors, on DuckDB, Sail and Spark, as multiples of an AUC in SQL
+    written by hand, the least of the repeats.
 imports
     `import polaroc`, one of its names and all, as multiples of `import polars`; it fails above
     1.25.
@@ -29,6 +29,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -341,20 +342,22 @@ WITH counted AS (
 )
 SELECT model, fold, sum(pos * below) / sum(pos) / sum(neg) AS auc FROM running GROUP BY model, fold
 """
-Run = Callable[[str], list[tuple[object, ...]]]
+# A connection of ibis with the table `predictions`, and how its engine runs a text.
+Connected = tuple[Any, Callable[[str], list[tuple[Any, ...]]]]
 
 
 @contextmanager
-def duckdb(file: Path) -> Iterator[Run]:
-    import duckdb
+def duckdb(file: Path) -> Iterator[Connected]:
+    import ibis
 
-    connection = duckdb.connect(config={"threads": 2})
-    connection.execute(f"CREATE TABLE predictions AS FROM '{file}'")
-    yield lambda query: connection.execute(query).fetchall()
+    connection = ibis.duckdb.connect(threads=2)
+    connection.con.execute(f"CREATE TABLE predictions AS FROM '{file}'")
+    yield connection, lambda query: connection.con.execute(query).fetchall()
 
 
 @contextmanager
-def sail(file: Path) -> Iterator[Run]:
+def sail(file: Path) -> Iterator[Connected]:
+    import ibis
     from pyspark.sql import SparkSession
 
     sys.path.insert(0, str(Path(__file__).parents[1] / "warehouse"))
@@ -363,65 +366,68 @@ def sail(file: Path) -> Iterator[Run]:
     with sail_server() as address:
         session = SparkSession.builder.remote(address).create()
         session.read.parquet(str(file)).createOrReplaceTempView("predictions")
-        yield lambda query: [tuple(row) for row in session.sql(query).collect()]
+        connection = ibis.pyspark.connect(session)
+        yield connection, lambda query: [tuple(row) for row in session.sql(query).collect()]
         session.stop()
 
 
 @contextmanager
-def spark(file: Path) -> Iterator[Run]:
+def spark(file: Path) -> Iterator[Connected]:
+    import ibis
     from pyspark.sql import SparkSession
 
     # A Connect server of its own, since one process has either kind of session.
     settings = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
     session = settings.config("spark.sql.shuffle.partitions", "4").getOrCreate()
     session.read.parquet(str(file)).createOrReplaceTempView("predictions")
-    yield lambda query: [tuple(row) for row in session.sql(query).collect()]
+    connection = ibis.pyspark.connect(session)
+    yield connection, lambda query: [tuple(row) for row in session.sql(query).collect()]
     session.stop()
 
 
 ENGINES = {"duckdb": duckdb, "sail": sail, "spark": spark}
 
 
-def query_of(engine: str) -> str:
-    """The text of everything at 16 priors."""
-    import ibis
+def least_seconds(connected: Connected, repeats: int) -> dict[str, float]:
+    """The least seconds of each AUC by hand and of `evaluate`, in turn after a warm-up."""
+    connection, run = connected
+    columns = {"truth": "truth", "score": "score"}
 
-    kinds = {"model": "int64", "fold": "int64", "truth": "boolean", "score": "float64"}
-    table = ibis.table(kinds, name="predictions")
-    measures = pr.warehouse.evaluate(table, truth="truth", score="score", priors=PRIORS, over=OVER)
-    return pr.warehouse.sql(measures, "duckdb" if engine == "duckdb" else "spark")
+    def evaluate(**asked: Any) -> list[tuple[Any, ...]]:
+        table = connection.table("predictions")
+        measures = pr.warehouse.evaluate(table, **columns, **asked)
+        return measures.filter(measure="auc").select("model", "fold", "estimate").rows()
 
-
-def least_seconds(run: Run, queries: dict[str, str], repeats: int) -> dict[str, float]:
-    """The least seconds of each query, taken in turn after a warm-up."""
-    seconds: dict[str, list[float]] = {name: [] for name in queries}
+    calls = {
+        "AUC by ranks": lambda: run(RANKS),
+        "by running sums": lambda: run(RUNNING),
+        "evaluate, AUC": lambda: evaluate(measure="auc"),
+        "evaluate": lambda: evaluate(priors=PRIORS, over=OVER),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
     areas = {}
     for _ in range(repeats + 1):
-        for name, text in queries.items():
+        for name, call in calls.items():
             start = time.perf_counter()
-            rows = run(text)
+            rows = call()
             seconds[name].append(time.perf_counter() - start)
-            of_keys = [row for row in rows if len(row) == 3 or row[2] == "auc"]
-            areas[name] = {row[:2]: row[-1 if len(row) == 3 else 4] for row in of_keys}
+            areas[name] = {row[:2]: row[2] for row in rows}
     first, *others = areas.values()
     assert all(abs(other[key] - area) < 1e-9 for other in others for key, area in first.items())
     return {name: min(runs[1:]) for name, runs in seconds.items()}
 
 
 def warehouse(rows: int, repeats: int, engines: list[str]) -> None:
-    """The query of `warehouse.evaluate` beside both forms of the AUC that count ties in halves."""
+    """`warehouse.evaluate` beside both forms of the AUC that count ties in halves."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "predictions.parquet"
         predictions(rows).write_parquet(file)
         for engine in engines:
-            queries = {"ranks": RANKS, "running sums": RUNNING, "evaluate": query_of(engine)}
-            with ENGINES[engine](file) as run:
-                ranks, running, everything = least_seconds(run, queries, repeats).values()
-            print(
-                f"{engine}: AUC by ranks {ranks:.2f} s, by running sums {running:.2f} s, evaluate "
-                f"{everything:.2f} s, {everything / min(ranks, running):.2f} x",
-                flush=True,
-            )
+            with ENGINES[engine](file) as connected:
+                seconds = least_seconds(connected, repeats)
+            by_hand = min(list(seconds.values())[:2])
+            shown = (f"{name} {one:.2f} s, {one / by_hand:.2f} x" for name, one in seconds.items())
+            print(f"{engine}: {'; '.join(shown)}", flush=True)
 
 
 ONCE = "import time; start = time.perf_counter(); {}; print(time.perf_counter() - start)"

@@ -127,12 +127,12 @@ def test_pairs_are_drawn_as_they_are_tested(table):
         for layer in pr.charts.pairs(found).to_dict()["vconcat"][0]["layer"]
         if layer["mark"]["type"] != "point"
     )
-    assert [record["series"] for record in models] == found.letters["model"].to_list()
-    assert [record["x"] for record in models] == found.letters["mean"].to_list()
-    assert [record["high"] - record["x"] for record in models] == pytest.approx(
-        found.letters["sd"].to_list()
-    )
-    assert [record["letters"] for record in letters] == found.letters["letters"].to_list()
+    assert [record["series"] for record in models] == found.models["model"].to_list()
+    for name, column in {"x": "estimate", "low": "lower", "high": "upper"}.items():
+        assert [record[name] for record in models] == found.models[column].to_list()
+    drawn = {record["series"]: {*record["letters"]} for record in letters}
+    for a, b, p in found.pairs.select("model_a", "model_b", "p_adjusted").iter_rows():
+        assert bool(drawn[a] & drawn[b]) == (p >= 0.2)
     drawn = forest(found)
     assert [record["pair"] for record in drawn] == ["A − B", "A − C", "B − C"]
     ends = {"x": "difference", "low": "adjusted_lower", "high": "adjusted_upper"}
@@ -147,7 +147,7 @@ def test_pairs_are_drawn_as_they_are_tested(table):
 def test_of_many_pairs_those_of_the_best_model_and_the_likeliest_are_drawn():
     many = measures(predictions([f"m{i:02}" for i in range(11)], folds=3), over=None)
     found = pr.compare(many, "auc", test_train_ratio=0.5)
-    drawn, best = forest(found), found.letters["model"][0]
+    drawn, best = forest(found), found.models["model"][0]
     assert "45 of 55" in str(pr.charts.pairs(found).to_dict()["title"])
     of_best = [best in record["pair"].split(" − ") for record in drawn]
     assert of_best == [True] * 10 + [False] * 35

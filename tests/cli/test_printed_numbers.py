@@ -107,7 +107,7 @@ def test_thresholds_of_a_choice_select_the_same_cases(tables):
     )  # fmt: skip
     (said,) = re.findall(r"act on scores from (\S+)\. ", choice.answer)
     assert_same_cases(said, exact["A"], *tables)
-    (heading, *rows) = rows_of(printed.partition("threshold that it is the cost of")[2])
+    (heading, *rows) = rows_of(printed.partition("corrected for the choice")[2])
     for row in rows[:2]:
         assert_same_cases(row[heading.index("threshold")], exact[row[0]], *tables, model=row[0])
     as_json = json.loads(

@@ -81,8 +81,8 @@ def leaves(value: object, *place: object):
 def test_a_results_folder_is_one_table(results):
     measures = pl.read_parquet(results / "measures.parquet")
     compared = as_json("compare", results, "--test-train-ratio", 0.25)
-    letters = pr.compare(measures, test_train_ratio=0.25).letters
-    assert_frame_equal(pl.DataFrame(compared["letters"], schema=letters.schema), letters)
+    models = pr.compare(measures, test_train_ratio=0.25).models
+    assert_frame_equal(pl.DataFrame(compared["models"], schema=models.schema), models)
     chosen = as_json("choose", results)
     assert chosen["answer"] == pr.choose(measures).answer
     drawn = polaroc("chart", "auprec_by_prior", results, "--out", "-")
@@ -160,7 +160,7 @@ def test_labels_mean_the_same_in_all_commands(tmp_path):
 def test_what_is_there_is_named_where_a_table_or_its_address_is_missing(places, tmp_path):
     address = places["table"][0]
     said = refused("evaluate", address, *PREDICTIONS)
-    assert "name it with --table; there are 'predictions', 'wide'." in said
+    assert "give --table; the tables there are 'predictions', 'wide'." in said
     said = refused("evaluate", address, "--table", "prediction", *PREDICTIONS)
     assert "has no table 'prediction'. Hint: the tables there are 'predictions', 'wide'." in said
     file = address.removeprefix("duckdb://")

@@ -33,13 +33,12 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import norm, rankdata
 
-import polaroc.comparison.posterior as module
-from polaroc.comparison.by_cost import of_costs
-from polaroc.comparison.posterior import at_least_own, half_moved, posterior
+import polaroc.models.posterior as module
+from polaroc.inference.evidence import FITTED, Evidence, UnitInfluences, evidence_from_folds
+from polaroc.models.by_cost import of_costs
+from polaroc.models.posterior import at_least_own, half_moved, posterior
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.uncertainty.evidence import FITTED, Evidence, Moved
-from polaroc.uncertainty.evidence import of_folds as evidence_of_folds
 from simulations.design import Design
 
 MODELS = (2, 3, 8)
@@ -130,7 +129,7 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
         else:
             true = deviations
             values = of_folds(rng, true, shape)
-            evidence, means = evidence_of_folds(values, shape.ratio), values.mean(axis=0)
+            evidence, means = evidence_from_folds(values, shape.ratio), values.mean(axis=0)
         said = posterior(evidence, draws=DRAWS, seed=replicate)
         if said is None:
             continue
@@ -354,9 +353,11 @@ def of_cases(
     below = (ranks[positives:] - rankdata(scores[positives:], axis=0)) / positives
     covariance = np.cov(above.T) / positives + np.cov(below.T) / negatives
     parts = tuple((own - own.mean(axis=0)).T[None] / len(own) for own in (above, below))
-    moved = Moved(parts, (1.0, 1.0), shape.sizes)
+    moved = UnitInfluences(parts, (1.0, 1.0), shape.sizes)
     pairs = zip(*np.triu_indices(len(true), 1), strict=True)
-    freedom = min(moved.freedom(moved.apart(first, second)) for first, second in pairs)
+    freedom = min(
+        moved.degrees_of_freedom(moved.difference(first, second)) for first, second in pairs
+    )
     return above.mean(axis=0), covariance, freedom
 
 

@@ -1,6 +1,5 @@
 """Random prediction tables, and tables compared whatever the order of their rows."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.errors import InvalidPredictions
 
 INFINITE, NAN = float("inf"), float("nan")
 # What may be wrong with a row, and what is right however odd.
@@ -81,32 +79,3 @@ def odd(name: str) -> pl.DataFrame:
 def lazily(function, table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     """What a lazy plan says, which cannot raise."""
     return function(table.lazy(), **kwargs).collect()
-
-
-def evaluated(table: pl.DataFrame, **asked) -> pl.DataFrame:
-    """What `evaluate` says, of keys that it refuses without numbers: a query cannot raise."""
-    try:
-        return pr.evaluate(table, **asked)
-    except InvalidPredictions:
-        # Keys are found by their usual names, too.
-        keys = [name for name in table.columns if name not in ("truth", "score", "weight")]
-        parts = table.partition_by(keys) if keys else [table]
-        return pl.concat(_of_key(part, keys, asked) for part in parts)
-
-
-def _of_key(part: pl.DataFrame, keys: list[str], asked: dict) -> pl.DataFrame:
-    try:
-        return pr.evaluate(part, **asked)
-    except InvalidPredictions as error:
-        note = re.split(r" in \d| \(", error.problem)[0].removesuffix(".")
-    # No prior that is asked for is that of these cases.
-    stub = part.select(keys).head(1).join(STUB, how="cross") if keys else STUB
-    same = {"truth": "truth", "score": "score"} | ({"weight": "w"} if asked.get("weight") else {})
-    rows = pr.evaluate(stub, **{**asked, **same, "positive": None})
-    unknown = pl.lit(None).alias("estimate"), pl.lit(note).alias("note")
-    null = [pl.lit(None, rows.schema[name]).alias(name) for name in ("positives", "negatives")]
-    own = pl.when(pl.col("prior") != STUB["truth"].mean()).then("prior")
-    return rows.with_columns(*unknown, *null, own).cast(rows.schema)
-
-
-STUB = pl.DataFrame({"truth": [True] + [False] * 6, "score": [0.5] * 7, "w": [1.0] * 7})

@@ -16,11 +16,3 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """DuckDB, and the other engines where they are asked for."""
     with ENGINES[request.param]() as engine:
         yield engine
-
-
-@pytest.fixture
-def observed_and_given(request: pytest.FixtureRequest, engine: Engine) -> None:
-    """For tests of measures at the observed prior beside given ones, of one key or of no rows."""
-    if engine.name == "sail":
-        reason = "Sail 0.7 cannot plan a filter on both sides of this cross join: division by zero"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))

@@ -59,7 +59,6 @@ def test_rows_that_cannot_be_ranked_are_refused(engine: Engine, tmp_path):
     assert polaroc(*asked, "--nulls", "drop").exit_code == 0
 
 
-@pytest.mark.usefixtures("observed_and_given")
 def test_an_empty_table_is_refused(engine: Engine, tmp_path):
     address, name = place(engine, TABLE.head(0), tmp_path)
     result = polaroc("evaluate", address, "--table", name, *BASE)
@@ -110,8 +109,9 @@ def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
     result = polaroc("sql", *asked, "--prior", 0.05, "--measure", "auprec")
     assert result.exit_code == 0, result.output
     expected = pr.evaluate(TABLE, **COLUMNS, priors=0.05, measure="auprec")
-    rows = engine.rows(result.output)
-    assert_same(pl.DataFrame(rows, expected.schema, orient="row"), expected)
+    kinds = expected.schema | dict.fromkeys(("positives", "negatives"), pl.Float64)
+    found = pl.DataFrame(engine.rows(result.output), kinds, orient="row")
+    assert_same(found.drop("note"), expected.cast(kinds).drop("note"))
 
 
 @pytest.mark.parametrize(

@@ -3,26 +3,28 @@
 import itertools
 import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import polars as pl
 import pytest
 import sqlglot
-from comparison import ODD_ROWS, assert_same, evaluated, lazily, odd, predictions
+from comparison import ODD_ROWS, assert_same, odd, predictions
 from engines import Engine
 from programs import only_if_asked, package
 
 import polaroc as pr
+from polaroc.predictions.row_checks import UNRANKED
 
-COLUMNS = ["model", "fold", "truth", "score", "weight"]
 DIALECTS = ["duckdb", "postgres", "spark", "bigquery", "snowflake", "trino", "clickhouse"]
 ODD = '"; drop table x; --'
 NAMES = {"truth": "truth", "score": "score"}
-Run = Callable[..., pl.DataFrame]
+KEYS = {"model": "model", "fold": "fold"}
+AREAS = ("auc", "auprec", "iauprec")
+Run = Callable[..., list[tuple[Any, ...]]]
 
 
 def query(dialect: str, name: str = "predictions", **asked) -> str:
-    table = pr.warehouse.unseen(name, [*COLUMNS, ODD, "`"])
-    return pr.warehouse.sql(pr.warehouse.evaluate(table, **NAMES | asked), dialect)
+    return pr.warehouse.sql(name, dialect, **KEYS | NAMES | asked)
 
 
 @pytest.mark.slow
@@ -50,6 +52,13 @@ def test_names_are_quoted(dialect, name):
     assert "it's" in {literal.this for literal in statement.find_all(sqlglot.exp.Literal)}
 
 
+def assert_same_areas(rows: list[tuple[Any, ...]], expected: pl.DataFrame) -> None:
+    """The rows of a query are the areas, but for notes and types of totals."""
+    kinds = expected.schema | dict.fromkeys(("positives", "negatives"), pl.Float64)
+    found = pl.DataFrame(rows, kinds, orient="row")
+    assert_same(found.drop("note"), expected.cast(kinds).drop("note"))
+
+
 def test_a_table_may_have_a_schema_and_a_catalog():
     name = "lake.sales.predictions"
     (statement,) = sqlglot.parse(query("trino", name=name, measure="auc"), dialect="trino")
@@ -63,16 +72,25 @@ def test_a_table_may_have_a_schema_and_a_catalog():
         (pl.Boolean, {"weight": "weight"}),
         (pl.Int64, {"measure": "auc", "positive": 1.0}),
         (pl.Float64, {"measure": "auc", "positive": 0}),
-        (pl.Boolean, {"measure": "auc", "positive": False, "ranges": [-0.5, 0.5]}),
+        (pl.Boolean, {"over": (0.1, 0.3), "positive": False, "interpolation": "step"}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
 def test_the_text_gives_the_same_numbers(engine: Engine, labels, asked):
     table = predictions(3, weights=True).with_columns(pl.col("truth").cast(pl.Int64).cast(labels))
     text = query(engine.dialect, name=engine.table(table).get_name(), **asked)
-    asked = {role: value for role, value in asked.items() if role != "ranges"}
-    expected = pr.evaluate(table, **NAMES, **asked)
-    assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)
+    asked |= {"measure": asked.get("measure", AREAS[: 3 if "over" in asked else 2])}
+    assert_same_areas(engine.rows(text), pr.evaluate(table, **NAMES, **asked))
+
+
+def test_the_text_has_no_areas_of_rows_that_cannot_be_ranked(engine: Engine):
+    rows = {"truth": [True, False, True, None, False], "score": [0.5, None, 0.2, 0.3, 0.1]}
+    name = engine.table(pl.DataFrame(rows)).get_name()
+    for nulls, expected in (("raise", None), ("drop", 1)):
+        text = pr.warehouse.sql(name, engine.dialect, **NAMES, measure="auc", nulls=nulls)
+        (found,) = engine.rows(text)
+        note = UNRANKED if expected is None else None
+        assert found == ("auc", None, expected, 2, 1, note), nulls
 
 
 # ClickHouse, in this process
@@ -88,17 +106,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     session, numbers = session_of(str(folder / "server")), itertools.count()
     session.query("CREATE DATABASE lab")
 
-    def of(table: pl.DataFrame, function=pr.warehouse.evaluate, **asked) -> pl.DataFrame:
-        """What the text gives, with the columns in the order they have there."""
+    def of(table: pl.DataFrame, **asked) -> list[tuple[Any, ...]]:
+        """The rows of the query."""
         name = f"t{next(numbers)}"
         table.write_parquet(folder / f"{name}.parquet")
         source = f"file('{os.fspath(folder)}/{name}.parquet')"
         session.query(f"CREATE TABLE lab.{name} ENGINE = Memory AS SELECT * FROM {source}")
-        unseen = pr.warehouse.unseen(f"lab.{name}", table.columns)
-        query = pr.warehouse.sql(function(unseen, **asked), "clickhouse")
+        query = pr.warehouse.sql(f"lab.{name}", "clickhouse", **asked)
         found = pl.from_arrow(pa.ipc.open_file(session.query(query, "Arrow").bytes()).read_all())
         assert isinstance(found, pl.DataFrame)
-        return found
+        return found.rows()
 
     yield of
     session.close()
@@ -121,21 +138,23 @@ def test_clickhouse_gives_the_measures_of_polars(run: Run, keys, weighted, inter
         "weight": "weight" if weighted else None, "over": (0.05, 0.2),
         "interpolation": interpolation, "priors": priors,
     }  # fmt: skip
-    assert_same(run(table, **asked), pr.evaluate(table, **asked))
+    expected = pr.evaluate(table, **asked, measure=AREAS)
+    assert_same_areas(run(table, **asked), expected)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("weight", "nulls"), [(None, "drop"), ("weight", "raise")])
-def test_clickhouse_treats_odd_rows_as_polars_does(run: Run, weight, nulls):
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_clickhouse_treats_odd_rows_as_polars_does(run: Run, weight):
     table = pl.concat(odd(name).with_columns(pl.lit(name).alias("part")) for name in ODD_ROWS)
-    asked = NAMES | {"by": "part", "weight": weight, "nulls": nulls}
-    assert_same(run(table, pr.warehouse.curve, **asked), lazily(pr.curve, table, **asked))
-    asked |= {"over": (0.1, 0.4), "priors": ["observed", 0.1, 0.005]}
-    assert_same(run(table, **asked), evaluated(table, **asked))
+    asked = NAMES | {"by": "part", "model": "model", "weight": weight, "nulls": "drop"}
+    asked |= {"over": (0.1, 0.4), "priors": [0.1, 0.005]}
+    table = table.filter(pl.col("part") != "bad weight")
+    assert_same_areas(run(table, **asked), pr.evaluate(table, **asked, measure=AREAS))
 
 
 @pytest.mark.engine
 def test_clickhouse_knows_names_that_need_quotes(run: Run):
     table = predictions(5, 40).rename({"score": "`", "truth": '"; drop', "model": "it's"})
     asked = {"truth": '"; drop', "score": "`", "by": ["it's"], "measure": "auc"}
-    assert_same(run(table, **asked), pr.evaluate(table, **asked))
+    asked |= {"fold": "fold"}
+    assert_same_areas(run(table, **asked), pr.evaluate(table, **asked))

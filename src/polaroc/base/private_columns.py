@@ -19,9 +19,7 @@ LEAST_LABEL, GREATEST_LABEL = _columns("least_label greatest_label")
 
 # Sorted rows and curves.
 KEY_INDEX, SORT_CODE, PLACE, SIZE = _columns("index code place size")
-RECALL, STEP, ROW, RANGE, HAS_ONES = _columns("recall step row range has_ones")
-LEAST_POS, LEAST_NEG, NEG_SQUARES = _columns("least_pos least_neg neg_squares")
-KEY_NUMBER = private("key_number")
+RECALL, STEP, ROW, RANGE, NEG_SQUARES = _columns("recall step row range neg_squares")
 
 # Thresholds.
 SAME, SHARES, SOUGHT = _columns("same shares sought")

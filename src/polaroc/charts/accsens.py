@@ -15,8 +15,8 @@ from polaroc.charts.layers import data, drawn_lines, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.theme import point_style
-from polaroc.comparison.measure_rows import rows_of
 from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights
+from polaroc.models.measure_rows import rows_of
 
 PALE, INK = "#BDBDBD", "#6E6E6E"
 ERROR_TITLE = "1 − AUC over the range"

@@ -9,14 +9,15 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, as_lazy, require
+from polaroc.base.private_columns import HAVE, SPREAD, private
 from polaroc.charts.layers import data, drawn_lines, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, share_axis, style
-from polaroc.comparison.measure_rows import fold_means
 
 LIMITS = ("lower", "upper")
+FOLDS = private("folds")
 # Relative difference below which priors are equal.
 NEAR = 1e-9
 FEW = 3
@@ -204,3 +205,34 @@ def _bands(points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any]) -
         .mark_area(opacity=0.18, clip=True)
         .encode(*encoding, alt.Y2("top:Q"), alt.Detail("id:N"))
     )
+
+
+def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Per value of the first key and prior, the mean over all others, with one SD to either side.
+
+    At a prior that not all folds of a model have there is none: it would be over other folds.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"model": ["A"] * 3, "fold": [1, 2, 3], "prior": [0.1] * 3,
+    ...     "estimate": [0.25, 0.5, 0.75]})
+    >>> fold_means(rows, ["model", "fold"]).row(0)
+    ('A', 0.1, 0.5, 0.25, 0.75)
+    """
+    first = list(keys[:1])
+    estimate = pl.col("estimate")
+    sizes = rows.select(*keys, pl.lit(0).alias(FOLDS)).unique()
+    sizes = sizes.group_by(*first or [FOLDS]).agg(pl.len().alias(HAVE))
+    sizes = sizes.select(*first, pl.col(HAVE).alias(FOLDS))
+    means = rows.group_by(*first, "prior").agg(
+        estimate.mean(), estimate.std().alias(SPREAD), pl.len().alias(HAVE)
+    )
+    complete = (
+        means.lazy()
+        .join(sizes.lazy(), on=first or pl.lit(0), nulls_equal=True)
+        .filter(pl.col(HAVE) == pl.col(FOLDS))
+    )
+    limits = (estimate - pl.col(SPREAD)).alias("lower"), (estimate + pl.col(SPREAD)).alias("upper")
+    named = [*first, "prior"]
+    result = complete.with_columns(limits).select(*named, "estimate", "lower", "upper")
+    return result.sort(named, nulls_last=True).collect()

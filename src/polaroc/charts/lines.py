@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.private_columns import ALONG, PRIVATE, START, private
-from polaroc.curves.thinning import CELLS, MANY_LINES, cells_per_axis
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
@@ -27,6 +26,10 @@ FEWER_KEYS = "draw fewer models or files: filter the keys that matter."
 FEWER_CURVES = (
     "draw fewer models or files: build curves with the model as their only key, or filter them."
 )
+
+# Cells per axis of the grid; at 800 pixels a cell is an eighth of a pixel wide, and half a pixel
+# where a chart has so many lines that they cover one another.
+CELLS, CELLS_OF_MANY, MANY_LINES = 6400, 1600, 40
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,11 @@ def thinned(
     axes = {private(x): pl.col(x), private(y): pl.col(y)}
     if third_axis is not None:
         axes[private("beside")] = third_axis
-    cells = pl.lit(2 * CELLS) if third_axis is not None else cells_per_axis(start.sum())
+    cells = (
+        pl.lit(2 * CELLS)
+        if third_axis is not None
+        else pl.when(start.sum() > MANY_LINES).then(CELLS_OF_MANY).otherwise(CELLS)
+    )
     in_grid = [(axis * cells).floor().cast(pl.Int32).alias(name) for name, axis in axes.items()]
     return (
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())

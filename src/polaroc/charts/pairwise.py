@@ -12,9 +12,15 @@ from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, INK, SIZE, filled, folds_name, measure_name, with_theme
-from polaroc.comparison.letters import shortened
-from polaroc.comparison.result import Comparison, first_pairs, interval_rule
 from polaroc.errors import InvalidTable
+from polaroc.models.comparison import (
+    Comparison,
+    first_pairs,
+    interval_rule,
+    is_significant,
+    letters,
+    shortened,
+)
 
 ROW = 24
 
@@ -40,12 +46,11 @@ def pairs(
     Returns
     -------
     altair.VConcatChart
-        Above, the mean of each model ± SD over the folds, the best first, with
-        the letters of `Comparison.letters`: models that share one are not told
-        apart. Below, the difference of each pair, first minus second, with its
-        adjusted interval and a line at zero; filled where the pair is told apart, which is
-        where that interval leaves out zero. With more than 45 pairs, those of the best model
-        are drawn first, the closest ahead, then those with the least p-values.
+        Above, the estimate of each model with its interval, the best first, and letters: models
+        that share one do not differ significantly. Below, the difference of each pair, first minus
+        second, with its adjusted interval and a line at zero; filled if the two models differ
+        significantly, which is where that interval excludes zero. With more than 45 pairs, those of
+        the best model are drawn first, the closest ahead, then those with the least p-values.
 
     Raises
     ------
@@ -61,7 +66,7 @@ def pairs(
     ... )
     >>> chart = pr.charts.pairs(pr.compare(measures, test_train_ratio=0.25))
     >>> chart.to_dict()["title"]["subtitle"][0]
-    'above: mean ± SD over folds; models that share a letter are not told apart'
+    'above: mean over folds with its 95 % interval'
     """
     if not isinstance(comparison, Comparison):
         raise InvalidTable(
@@ -70,8 +75,9 @@ def pairs(
         )
     shown, which = first_pairs(comparison)
     captions = [
-        f"above: {spread_in_words(comparison)}; models that share a letter are not told apart",
-        *f"below: {interval_rule(comparison.plan)} (filled)".split("; "),
+        f"above: {estimates_in_words(comparison)}",
+        "models that share a letter do not differ significantly",
+        *f"below: {interval_rule(comparison)} (filled)".split("; "),
     ]
     if which:
         captions.append(which.strip(" ()"))
@@ -80,32 +86,36 @@ def pairs(
     return with_theme(alt.vconcat(*panels, spacing=24).properties(title=heading))
 
 
-def spread_in_words(comparison: Comparison) -> str:
-    """The name of the bars of each model: a standard error, or a spread."""
-    if comparison.plan.target == "trained":
-        return "estimate ± SE"
-    return f"mean ± SD over {folds_name(comparison.fold)}"
+def estimates_in_words(comparison: Comparison) -> str:
+    """The name of the points and bars of each model."""
+    interval = f"with its {100 * comparison.level:g} % interval"
+    if comparison.target == "trained":
+        return f"estimate {interval}"
+    return f"mean over {folds_name(comparison.fold)} {interval}"
 
 
 def _models(
     comparison: Comparison, colours: Mapping[str, str] | None
 ) -> alt.LayerChart | alt.FacetChart:
-    """The mean of each model and its letters, in the colours of the models."""
-    letters = comparison.letters.rows()
+    """The estimate of each model and its letters, in the colours of the models."""
+    models = comparison.models[comparison.model]
     records = [
-        {"series": str(model), "x": _finite(mean), "low": _finite(mean - sd),
-         "high": _finite(mean + sd), "sd": _finite(sd), "letters": shortened(text)}
-        for model, mean, sd, text in letters
+        {"series": str(model), "x": _finite(estimate), "low": _finite(lower),
+         "high": _finite(upper), "letters": shortened(text)}
+        for model, estimate, lower, upper, text in zip(
+            models, *comparison.models.select("estimate", "lower", "upper"), letters(comparison),
+            strict=True,
+        )
     ]  # fmt: skip
-    names = [str(model) for model, *_ in letters]
-    series = [str(model) for model in comparison.letters[comparison.model].sort(nulls_last=True)]
+    names = [str(model) for model in models]
+    series = [str(model) for model in models.sort(nulls_last=True)]
     tint = filled(series, comparison.model, "circle", colours)
     tint["legend"] = None
-    about = ("estimate", "SE") if comparison.plan.target == "trained" else ("mean", "SD")
     tooltip = [
         alt.Tooltip("series:N", title=comparison.model),
-        alt.Tooltip("x:Q", title=about[0], format=".4f"),
-        alt.Tooltip("sd:Q", title=about[1], format=".4f"),
+        alt.Tooltip("x:Q", title="estimate", format=".4f"),
+        alt.Tooltip("low:Q", title="lower", format=".4f"),
+        alt.Tooltip("high:Q", title="upper", format=".4f"),
         alt.Tooltip("letters:N"),
     ]
     rows = alt.Y("series:N", **_rows(names))
@@ -129,11 +139,12 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> alt.LayerChart | alt
     """The difference of each pair with its interval, and a line at zero."""
     names = _pair_names(shown)
     columns = ["difference", "adjusted_lower", "adjusted_upper", "p_adjusted"]
+    significant = shown.select(is_significant(comparison)).to_series()
     records = [
         {"pair": name, "x": _finite(difference), "low": _finite(lower), "high": _finite(upper),
-         "p": _finite(p), "apart": bool(p < 1 - comparison.plan.level)}
-        for name, (difference, lower, upper, p) in zip(
-            names, shown.select(columns).rows(), strict=True
+         "p": _finite(p), "apart": is_apart}
+        for name, (difference, lower, upper, p), is_apart in zip(
+            names, shown.select(columns).rows(), significant, strict=True
         )
     ]  # fmt: skip
     tooltip = [

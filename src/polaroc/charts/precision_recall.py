@@ -25,6 +25,7 @@ from polaroc.charts.layers import (
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import (
     DIGITS,
+    MANY_LINES,
     PIXELS,
     STRAIGHT,
     Lines,
@@ -43,7 +44,6 @@ from polaroc.charts.tooltips import curve_tooltips, tooltip_records, tooltip_row
 from polaroc.curves.mean import mean_curve
 from polaroc.curves.surface import surface as make_surface
 from polaroc.curves.surface import surface_keys
-from polaroc.curves.thinning import MANY_LINES
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 

@@ -17,25 +17,15 @@ from polaroc.cli.measures_table import MAX_ROWS, commonest_notes, measures_table
 from polaroc.cli.output import Output, save_chart, write_table
 from polaroc.cli.screen import is_quiet, out, print_json, print_notes, progress
 from polaroc.cli.sources import column_notes, opened, refuse_unranked
-from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
-from polaroc.evaluation.pipeline import Result, run
-from polaroc.evaluation.request import Request
-from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.audit import balance_note
 from polaroc.predictions.canonical import named_columns
-from polaroc.predictions.row_checks import check_labels
+from polaroc.predictions.cases import Cases
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Interpolation, Prior
-from polaroc.warehouse.connections import (
-    collected,
-    is_address,
-    table_at,
-    tables_at,
-    without_password,
-)
+from polaroc.warehouse.connections import is_address, table_at
 
-# Rows of a table at an address that are fetched to say what is wrong with it.
-MAX_FETCHED = 1_000_000
 CURVE_PRIORS = 25
 GRID = "Also take AUPREC at so many priors of the range: 16 do for choose and report."
 MEMORY = "Memory to use: bytes, a size such as 4GB, or 'auto' for 60 % of what is available."
@@ -152,7 +142,7 @@ def evaluate(
     )  # fmt: skip
     if intervals:
         asked |= {"intervals": True, "level": level}
-    drawn: Result | None = None
+    drawn: tuple[pl.DataFrame, pl.DataFrame] | None = None
     if any(map(is_address, files)):
         with progress("measuring"):
             measures = _measured_there(files, table, columns, asked)
@@ -165,18 +155,16 @@ def evaluate(
         with opened(files, sep, decimal) as source, progress("measuring") as say:
             cases = source.cases(**columns)
             asked["progress"] = lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,}")
-            if output is None or output.is_table:
-                measures = pr.evaluate(cases, **asked).lazy().collect()
-            else:
-                drawn = run(cases, Request(**asked, **_for_charts(shown, over)))
-                measures = drawn.measures.collect()
+            measures = pr.evaluate(cases, **asked).lazy().collect()
+            if output is not None and not output.is_table:
+                drawn = _for_charts(cases, asked, shown, over)
             refuse_unranked(measures["positives"], cases.collect)
     notes = []
     if output is not None:
         with output.staging() as staging, progress("drawing"):
             write_table(measures, staging)
             if drawn is not None:
-                notes = _draw(drawn, measures, shown, staging)
+                notes = _draw(*drawn, measures, shown, staging)
     keys = measures.columns[: measures.columns.index("measure")]
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
     uneven = commonest_notes(totals.with_columns(balance_note(keys).alias("note")), "key")
@@ -204,27 +192,38 @@ def _with_grid(
     return [*dict.fromkeys([*priors, *pr.prior_grid(*over, count)["prior"].to_list()])]
 
 
-def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> dict[str, Any]:
-    """The tables of the charts beside the measures: AUPREC over a range of priors, and curves."""
+def _for_charts(
+    cases: Cases[Any],
+    asked: Mapping[str, Any],
+    priors: Sequence[Prior],
+    over: tuple[float, float] | None,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The tables of the charts beside the measures: curves, and AUPREC over a range of priors."""
     numbers = [one for one in resolve_priors(list(priors)) if one is not None]
     lo, hi = min([*numbers, *(over or ()), 0.01]), max([*numbers, *(over or ()), 0.5])
-    extra = pr.prior_grid(lo, hi, CURVE_PRIORS, "log")["prior"].to_list()
-    return {"extra_priors": extra, "curve_priors": priors}
+    grid = pr.prior_grid(lo, hi, CURVE_PRIORS, "log")
+    options = opt.given(interpolation=asked.get("interpolation"), memory=asked.get("memory"))
+    areas = pr.evaluate(cases, priors=grid, measure="auprec", **options)
+    curves = pr.curve(cases).lazy()
+    if asked.get("interpolation") == "hull":
+        curves = pr.hull(curves)
+    return curves.collect(), areas.lazy().collect()
 
 
 def _draw(
-    result: Result, measures: pl.DataFrame, priors: Sequence[Prior], folder: Path
+    curves: pl.DataFrame,
+    areas: pl.DataFrame,
+    measures: pl.DataFrame,
+    priors: Sequence[Prior],
+    folder: Path,
 ) -> list[str]:
     """Write the charts; return a note for each that has too many lines to be drawn."""
-    assert result.curves is not None
-    assert result.extra is not None
-    curves, extra = pl.collect_all([result.curves, result.extra])
 
     def precision_recall() -> Any:
         refuse_many(curves, panels=len(priors))
         return charts.pr(pl.concat([pr.surface(curves, prior) for prior in priors]))
 
-    by_prior = pl.concat([measures, extra], how="diagonal")
+    by_prior = pl.concat([measures, areas], how="diagonal")
     makers: dict[str, Callable[[], Any]] = {
         "roc": lambda: charts.roc(curves),
         "pr": precision_recall,
@@ -245,7 +244,7 @@ def _draw(
 def _measured_there(
     files: Sequence[str], name: str | None, columns: Mapping[str, Any], options: dict[str, Any]
 ) -> pl.DataFrame:
-    """The measures of a table at an address, in the order of those of files."""
+    """The measures of a table at an address."""
     if len(files) > 1:
         raise InvalidArgument(
             f"{len(files)} sources are given, allowed are files or one address.",
@@ -256,36 +255,14 @@ def _measured_there(
             f"--memory is {options['memory']!r}, which is for files, and an address is given.",
             hint="leave it out: the engine there has its own limit.",
         )
-    address = files[0]
-    if name is None:
-        tables = quoted(tables_at(address))
-        raise InvalidArgument(
-            f"{without_password(address)} has tables, and none is named.",
-            hint=f"name it with --table; there are {tables}." if tables else "give --table.",
-        )
-    with table_at(address, name) as table, _engine_errors():
+    with table_at(files[0], name) as table, _engine_errors():
         schema = table.schema().to_polars()
         given = opt.roles(schema, **columns)
         names = named_columns(given, schema)
         print_notes(column_notes(names, columns.keys() - given.keys(), list(schema)))
-        if "positive" in given and "truth" in names:
-            (truth,) = names["truth"]
-            labels = collected(table.select(truth).distinct())[truth]
-            check_labels(labels.drop_nulls(), truth, given["positive"])
-        measures = collected(warehouse.evaluate(table, **given, **options))
-        refuse_unranked(
-            measures["positives"],
-            lambda: pr.cases(collected(table.limit(MAX_FETCHED)), **given),
-        )
-    keys = measures.columns[: measures.columns.index("measure")]
-    place = {prior: i for i, prior in enumerate(options["priors"])}
-    numbers = [prior for prior in place if prior != "observed"]
-    at = pl.col("prior").replace_strict(
-        numbers, [place[prior] for prior in numbers], default=place.get("observed", len(place)),
-        return_dtype=pl.Int64,
-    )  # fmt: skip
-    measure = pl.col("measure").replace_strict(list(CATALOG), range(len(CATALOG)))
-    return measures.sort(*keys, measure, at, nulls_last=True, maintain_order=True)
+        measures = warehouse.evaluate(table, **given, **options)
+    refuse_unranked(measures["positives"], list)
+    return measures
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from polaroc.cli.sources import further_table, opened
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import Cases
 
-TABLES = ("omnibus", "pairs", "letters")
+TABLES = ("omnibus", "pairs", "models")
 TARGET = (
     "Whether the answer is about models trained again on other samples of this size, or about "
     "these trained models. [default: trained on one test set, else algorithm]"

@@ -40,7 +40,7 @@ def sql(
     ] = "exact",
     quiet: opt.Quiet = False,
 ) -> None:
-    """Print the query that measures a table where it is.
+    """Print a query of the areas of a table: auc, auprec, iauprec.
 
     The table is not looked at: only the columns that are named are used.
 
@@ -51,12 +51,8 @@ def sql(
         {}, truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
         count=count, weight=weight, by=by,
     )  # fmt: skip
-    single = [truth, model, count, weight]
-    columns = [*single, *score, *(fold or []), *(by or [])]
-    unseen = warehouse.unseen(table, list(dict.fromkeys(filter(None, columns))))
     asked = opt.given(priors=opt.priors(prior), over=over, measure=measure)
-    measures = warehouse.evaluate(unseen, interpolation=interpolation, **roles, **asked)
-    typer.echo(warehouse.sql(measures, dialect))
+    typer.echo(warehouse.sql(table, dialect, interpolation=interpolation, **roles, **asked))
     if not (model or fold):
         how = "as those of one fold" if len(score) > 1 else "together"
         print_notes([f"Note: neither --model nor --fold is given, so all rows are taken {how}."])

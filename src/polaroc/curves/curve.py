@@ -7,20 +7,11 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, EFFECTIVE, collect_like
-from polaroc.base.private_columns import (
-    KEY_INDEX,
-    LEAST_NEG,
-    LEAST_POS,
-    ROW_ERROR,
-    ROWS,
-    TRUTH,
-    WEIGHT,
-)
+from polaroc.base.columns import CURVE, EFFECTIVE, collect_like, within
+from polaroc.base.private_columns import ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
-from polaroc.curves.held import curve_of_rows, in_whole_numbers
-from polaroc.curves.keys import totals
-from polaroc.curves.segments import rate, snap_to_total
+from polaroc.curves.segments import COUNTS, rate
+from polaroc.curves.totals import totals
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import NEEDED, Columns
@@ -66,6 +57,9 @@ def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     P-ROC §3 and D&G, with tied scores as one segment, so that the order of rows never
     matters.
 
+    A lazy table gives a plan of expressions, which reads its source wherever it is used. Collect a
+    source first that gives other rows at each reading, such as a random sample.
+
     Examples
     --------
     >>> import polars as pl
@@ -75,10 +69,7 @@ def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
     cases = as_cases(table, columns)
-    predictions = read(cases)
-    if predictions.repeatable:
-        return curve_of_rows(predictions)
-    return in_whole_numbers(curve_tables(predictions), predictions)
+    return cases.like(curve_plan(read(cases, once=True)))
 
 
 def cases_or_curve(
@@ -108,44 +99,61 @@ def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     return curves.lazy()
 
 
-def curve_tables(predictions: Predictions) -> pl.LazyFrame:
-    """Curve tables as a plan."""
-    names, weighted = predictions.keys, predictions.weighted
+def curve_plan(predictions: Predictions) -> pl.LazyFrame:
+    """Curves as a plan: rank the rows of a key, cumulate their counts, join ties."""
+    keys, weighted = predictions.keys, predictions.weighted
     is_point, score, truth = pl.col(ROW_ERROR).is_null(), pl.col(SCORE), pl.col(TRUTH)
     if weighted:
         is_point = is_point & (pl.col(WEIGHT) > 0)
     # Adding zero takes the sign from a negative zero.
     point = pl.struct(score + 0.0, TRUTH, *([WEIGHT] if weighted else []))
-    ranked = point.filter(is_point).sort_by(score.filter(is_point), descending=True)
-    of_keys = totals(predictions, {ROWS: ranked})
+    by_score = point.filter(is_point).sort_by(score.filter(is_point), descending=True)
+    of_keys = totals(predictions, {ROWS: by_score})
     # A curve starts at (0, 0), the only point without a score.
-    starts, start = score.is_null(), pl.lit(None, of_keys.collect_schema()[ROWS])
+    start = pl.lit(None, of_keys.collect_schema()[ROWS])
     count = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
-    in_class = {name: (of * count).fill_null(0) for name, of in (("tp", truth), ("fp", ~truth))}
-    cumulated = (
+    running = {
+        name: within((of_class * count).fill_null(0).cum_sum(), keys)
+        for name, of_class in (("tp", truth), ("fp", ~truth))
+    }
+    points = (
         of_keys.with_columns(pl.concat_list(start.list.first(), ROWS).alias(ROWS))
         .explode(ROWS)
         .unnest(ROWS)
-        .with_columns(**in_class)
-        .with_columns(pl.col("tp", "fp").cum_sum().over(KEY_INDEX))
-        .filter(starts | score.ne_missing(score.shift(-1)))
-    )
-    if weighted:
-        ends = (("tp", "positives", LEAST_POS), ("fp", "negatives", LEAST_NEG))
-        cumulated = cumulated.with_columns(
-            snap_to_total(pl.col(name), pl.col(total), pl.col(least)).alias(name)
-            for name, total, least in ends
+        .with_columns(
+            **running,
+            # The last row of each score.
+            **{ROWS: within(score.is_null() | score.ne_missing(score.shift(-1)), keys)},
         )
-    steps = {"pos": pl.col("tp").diff(), "neg": pl.col("fp").diff()}
-    points = cumulated.with_columns(
-        rate("tp", "positives").alias("tpr"),
-        rate("fp", "negatives").alias("fpr"),
-        **{name: pl.when(~starts).then(step).otherwise(0) for name, step in steps.items()},
+        .filter(ROWS)
     )
     if weighted:
+        points = points.with_columns(
+            pl.when(pl.col(total).is_not_null())
+            .then(within(pl.col(name).last(), keys))
+            .alias(total)
+            for name, total in (("tp", "positives"), ("fp", "negatives"))
+        )
+    return _with_rates(points, keys, predictions)
+
+
+def _with_rates(points: pl.LazyFrame, by: Sequence[str], predictions: Predictions) -> pl.LazyFrame:
+    """Curve tables of points with totals; in each of `by` the first has no score."""
+    starts = pl.col(SCORE).is_null()
+    steps = {
+        name: pl.when(starts).then(0).otherwise(within(pl.col(total).diff(), by))
+        for name, total in (("pos", "tp"), ("neg", "fp"))
+    }
+    curves = points.with_columns(
+        rate("tp", "positives").alias("tpr"), rate("fp", "negatives").alias("fpr"), **steps
+    )
+    if predictions.weighted:
         # A small weight may be lost in the sum.
-        points = points.filter(starts | (pl.col("pos") > 0) | (pl.col("neg") > 0))
-    return points.select(*names, *CURVE, *([EFFECTIVE] if predictions.sampled else []))
+        curves = curves.filter(starts | (pl.col("pos") > 0) | (pl.col("neg") > 0))
+        if not predictions.sampled:
+            curves = curves.with_columns(pl.col(COUNTS).cast(pl.Int64))
+    effective = [EFFECTIVE] if predictions.sampled else []
+    return curves.select(*predictions.keys, *CURVE, *effective)
 
 
 def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -1,58 +1,77 @@
-"""The cells of a curve and the segments that end at them, as expressions."""
+"""The straight segments of ROC curves, over which all areas and points of curves are expressed."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
 from polaroc.typing import Quantity
 
-Point: TypeAlias = tuple[Quantity, Quantity]
-Segment: TypeAlias = tuple[Point, Point, Point]
+COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
+RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The counts of a curve; `CELLS` are the columns of a curve table in Polars."""
+class Segment(NamedTuple):
+    """The straight piece of a ROC curve that ends at a row, as expressions.
 
-    pos: Quantity
-    neg: Quantity
-    tp: Quantity
-    fp: Quantity
-    positives: Quantity
-    negatives: Quantity
-    backend: Backend = POLARS
+    It leads from (f0, t0) to (f1, t1) and rises by dt, runs by df; `positives` and `negatives`
+    are the totals of its key. A segment without positives is null: it has no area beside it.
+    """
+
+    t0: pl.Expr
+    f0: pl.Expr
+    t1: pl.Expr
+    f1: pl.Expr
+    dt: pl.Expr
+    df: pl.Expr
+    positives: pl.Expr
+    negatives: pl.Expr
 
     @property
-    def is_first(self) -> Quantity:
-        """Whether the segment that ends at a cell starts at the origin."""
-        return (self.tp == self.pos) & (self.fp == self.neg)
-
-    @property
-    def segment(self) -> Segment:
-        """The segment that ends at a cell: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
-        return (
-            self._rates(self.tp - self.pos, self.fp - self.neg),
-            self._rates(self.tp, self.fp),
-            self._rates(self.pos, self.neg),
-        )
-
-    def _rates(self, tp: Quantity, fp: Quantity) -> Point:
-        return (
-            share(tp, self.positives, self.backend),
-            share(fp, self.negatives, self.backend),
-        )
+    def is_first(self) -> pl.Expr:
+        """Whether the segment starts at the origin."""
+        return (self.t0 == 0) & (self.f0 == 0)
 
 
-def share(count: Quantity, total: Quantity, backend: Backend = POLARS) -> Quantity:
-    """A count as a share of its total: exactly 1 where they are equal, NaN where both are 0.
+def segment(column: Callable[[str], pl.Expr] = pl.col) -> Segment:
+    """The segment of a row in the columns of `segment_columns`; in a struct with `pl.field`."""
+    return Segment._make(map(column, (*RATES, "positives", "negatives")))
+
+
+def segment_of_counts(column: Callable[[str], pl.Expr] = pl.col) -> Segment:
+    """The segment of a row of a curve table."""
+    pos, neg, tp, fp, positives, negatives = map(column, COUNTS)
+    return Segment(
+        share(tp - pos, positives), share(fp - neg, negatives), share(tp, positives),
+        share(fp, negatives), share(pos, positives), share(neg, negatives), positives, negatives,
+    )  # fmt: skip
+
+
+def segment_columns(column: Callable[[str], pl.Expr] = pl.col) -> dict[str, pl.Expr]:
+    """The columns `RATES` of the rows of a curve."""
+    has_area = pl.when(column("pos") > 0)
+    of_counts = segment_of_counts(column)
+    return {name: has_area.then(rate) for name, rate in zip(RATES, of_counts[:6], strict=True)}
+
+
+def segments(curve: pl.LazyFrame, keep: Sequence[str]) -> pl.LazyFrame:
+    """The segments that have area, with the columns `keep`.
+
+    The anchor of each key stays, as a row of nulls, so that a key without positives has a row.
+    """
+    has_area = (pl.col("pos") > 0) | pl.col("threshold").is_null()
+    return curve.filter(has_area).select(*keep, "positives", "negatives", **segment_columns())
+
+
+def share(count: Quantity, total: Quantity) -> pl.Expr:
+    """A count as a share of its total: exactly 1 where they are equal.
 
     Polars may multiply with the reciprocal instead of dividing, which can give less than 1.
     """
-    return backend.where((count == total) & (total > 0), 1.0, count / total)
+    return pl.when((count == total) & (total > 0)).then(1.0).otherwise(count / total)
 
 
 def rate(count: str, total: str) -> pl.Expr:
@@ -63,60 +82,3 @@ def rate(count: str, total: str) -> pl.Expr:
     """
     full = pl.col(total) + 0 * pl.col(count)
     return pl.when(pl.col(total) > 0).then(share(pl.col(count), full))
-
-
-def snap_to_total(
-    sum_: Quantity, total: Quantity, least: Quantity, backend: Backend = POLARS
-) -> Quantity:
-    """A cumulative sum of weights, replaced by the total within half the least weight of it.
-
-    Both sums are rounded: a smaller difference than one weight is rounding error.
-    """
-    return backend.where(total - sum_ < least / 2, total, sum_)
-
-
-@dataclass(frozen=True)
-class SegmentColumns:
-    """The segment that ends at a cell and whether it starts at the origin, as columns."""
-
-    segment: Segment
-    is_first: Quantity
-
-
-COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
-SEGMENT_RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
-FIRST = PRIVATE + "first"
-
-
-def cells_in(backend: Backend) -> Cells:
-    """The cells of a curve table."""
-    pos, neg, tp, fp, positives, negatives = map(backend.column, COUNTS)
-    return Cells(pos, neg, tp, fp, positives, negatives, backend)
-
-
-def segments_in(backend: Backend) -> SegmentColumns:
-    """The segments in the columns that `segment_columns` makes."""
-    t0, f0, t1, f1, dt, df = map(backend.column, SEGMENT_RATES)
-    return SegmentColumns(((t0, f0), (t1, f1), (dt, df)), backend.column(FIRST))
-
-
-CELLS = cells_in(POLARS)
-
-
-def segment_columns(cells: Cells) -> dict[str, Quantity]:
-    """Each cell's segment by column name, null where the cell has no positives."""
-    has_area = cells.pos > 0
-    rates = (rate for ends in cells.segment for rate in ends)
-    columns = {
-        name: cells.backend.where(has_area, rate)
-        for name, rate in zip(SEGMENT_RATES, rates, strict=True)
-    }
-    return columns | {FIRST: cells.is_first}
-
-
-def with_segments(curve: pl.LazyFrame, kept: Sequence[str]) -> pl.LazyFrame:
-    """The columns `kept` and each cell's segment, null where the cell has no positives.
-
-    Polars computes an expression anew in each expression that contains it, a column once.
-    """
-    return curve.select(*kept, **segment_columns(CELLS))

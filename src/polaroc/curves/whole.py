@@ -1,16 +1,14 @@
 """Check that a table holds whole curves: one anchor and all cases of each key."""
 
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, Concatenate, cast
+from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.columns import collect_like, curve_keys, engine_for, within
+from polaroc.base.columns import curve_keys, engine_for, within
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.cases import first_keys
-from polaroc.typing import _P, FrameStep, Table
+from polaroc.typing import Table
 
 # The number of anchors, which have no threshold; sums of cases; and the totals of a key.
 SUMMED = ("threshold", "pos", "neg", "positives", "negatives")
@@ -68,13 +66,3 @@ def refuse_broken(sums: pl.DataFrame, keys: Sequence[str], *, in_float32: bool) 
         "rows left out, repeated or concatenated? pass the table that curve(...) or hull(...) "
         "returned as it is.",
     )
-
-
-def takes_curve(step: Callable[Concatenate[pl.LazyFrame, _P], pl.LazyFrame]) -> FrameStep[_P]:
-    """Let a lazy step take any table of whole curves; of all but a LazyFrame it is collected."""
-
-    @wraps(step)
-    def wrapper(curve: Any, *args: _P.args, **kwargs: _P.kwargs) -> Any:
-        return collect_like(curve, step(whole_curves(curve), *args, **kwargs))
-
-    return cast(FrameStep[_P], wrapper)

@@ -12,8 +12,8 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import refuse_clash, with_level
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
-from polaroc.curves.held import curve_of_rows
-from polaroc.curves.keys import totals
+from polaroc.curves.curve import curve_plan
+from polaroc.curves.totals import totals
 from polaroc.deployment.estimators import (
     SHIFTED,
     Estimate,
@@ -186,7 +186,7 @@ def _ranked(predictions: Predictions, name: str) -> _Ranked:
     counts = totals(predictions).select(*predictions.keys, "positives", "negatives", note)
     # Each curve begins with its anchor.
     place = pl.col(SCORE).is_null().cum_sum().alias(PLACE)
-    curves = curve_of_rows(predictions).with_columns(place)
+    curves = curve_plan(predictions).collect().with_columns(place)
     cells = [part[1:] for part in curves.partition_by(PLACE, maintain_order=True)]
     return _Ranked(name, counts.collect().with_row_index(private(name)), cells)
 

@@ -3,7 +3,6 @@
 import polars as pl
 
 from polaroc.base.columns import PRIOR_LIMITS
-from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.text import joined_notes
 from polaroc.priors.in_use import AT_AN_END, METHOD, NOT_ESTIMATED, with_estimates
@@ -43,7 +42,7 @@ def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame) -> pl.LazyFram
         at_end = at_prior.select(
             *each, pl.col("prior").alias(end), pl.col(*values).name.prefix(_prefix(end))
         )
-        rows = join_on(rows, at_end, [*each, end], "left")
+        rows = rows.join(at_end, on=[*each, end], how="left", nulls_equal=True)
     own = [pl.col(_prefix("prior") + name).alias(name) for name in values]
     rows = rows.with_columns(own)
     if "lower" in names:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.checks import check_bool, check_share, refuse_unused, unless
+from polaroc.curves.kernel import ranked
+from polaroc.errors import InvalidArgument
 from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
-from polaroc.evaluation.pipeline import run
-from polaroc.evaluation.request import Request
+from polaroc.evaluation.in_parts import sums_within
+from polaroc.evaluation.sums import sums_of_ranked, sums_of_rows
 from polaroc.files.memory import Memory
-from polaroc.files.progress import Progress
-from polaroc.measures.catalog import DEFAULT_PRIORS
-from polaroc.measures.table import tidy_schema
-from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.files.progress import Progress, progress_callback
+from polaroc.inference.intervals import limits_of_ranked, with_limits
+from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import all_rows, tidy, tidy_schema, without_repeats
+from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, warn_of_parts
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.deferred import deferred
+from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
@@ -70,26 +75,22 @@ def evaluate(
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
         the mean error over the range) and "equal_error" (where FNr = FPr); by
         default all that the arguments allow, but "equal_error" only if `over` is a range. By
-        name only: "auprec_corrected" and "iauprec_corrected", less the bias that few negatives
-        bring, as far as the spread of the false positive rates tells it; and, of scores that are
-        probabilities, "brier", "log_loss", "calibration_loss", "refinement_loss" and
-        "brier_skill" at each prior, and the mean of each of the first four over the
-        range or belief as "brier_range" and so on: scores are re-weighted from `score_prior`
-        to the prior that they are taken at.
+        name only, of scores that are probabilities: "brier", "log_loss", "calibration_loss",
+        "refinement_loss" and "brier_skill" at each prior, and the mean of each of the first four
+        over the range or belief as "brier_range" and so on: scores are re-weighted from
+        `score_prior` to the prior that they are taken at.
     score_prior
         The prior at which scores are right as probabilities: a prior in (0, 1), or
         ``"observed"``, each key's own.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
-        ``"auto"`` for 60 % of what is available. Rows of a lazy frame are read once,
-        in batches; those that do not fit are written to disk by ranges of the
-        score, and processed one range at a time. By default ``"auto"`` for a lazy frame, while a
-        table in memory is ranked at once. The disk of the system's folder of temporary files
-        (``TMPDIR``) needs about 12 bytes per row (20 if weighted), up to twice that where rows come
-        sorted by score. The files are removed at the end; those of a run that was killed are
-        removed by the next run.
+        ``"auto"`` for 60 % of what is available, the default for a lazy frame of files. The rows
+        are counted first; those that do not fit are written to the system's folder of temporary
+        files (``TMPDIR``), with up to 24 bytes each, in parts that fit: of whole keys, or of ranges
+        of scores of a key that is too large itself. The numbers are the same. The files are removed
+        at the end, and those of a run that was killed by the next run.
     progress
-        ``True`` for a progress bar, or a function that is called after each range on disk with the
+        ``True`` for a progress bar, or a function that is called after each part on disk with the
         number of rows done and of all rows.
     **columns
         What the columns mean, as in `cases`.
@@ -115,8 +116,7 @@ def evaluate(
     Notes
     -----
     For a lazy frame the result is a plan of one step, which computes the same when it is collected.
-    It then reads the source once, and only the columns in use, and raises for rows that cannot be
-    ranked.
+    It then reads only the columns in use, and raises for rows that cannot be ranked.
 
     Areas under precision-recall curves are those of P-ROC, interpolated as in D&G; "sens" and
     "accsens" are those of AccSens.
@@ -139,8 +139,8 @@ def evaluate(
     it is and with one more case of either class, of no loss or of a great one (the greatest there
     can be; for the log loss, which has no bound, two nats more than the greatest loss of the
     class). Where `score_prior` is ``"observed"``, the error of that prior is in them.
-    "calibration_loss" has no interval: it is biased by the hull, and irregular at 0.
-    "refinement_loss" has limits as the costs of `expected_cost` have.
+    "calibration_loss" and "refinement_loss" have no interval: their hull is fitted to the same
+    cases, so that the first is too high and the second too low.
 
     At an estimated prior, limits are the widest of those at the estimate and at both ends of
     its interval, of the same level: also where the reference of the estimate is this very
@@ -168,26 +168,77 @@ def evaluate(
     [('forest', 0.75), ('tree', 0.5)]
     """
     cases = as_cases(table, columns)
+    check_intervals(intervals, level, interpolation, memory)
     estimates = priors.lazy().collect() if is_estimate(priors) else None
-    grid = priors if estimates is None else priors_and_ends(estimates)
-    request = Request(
-        priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measure=measure, score_prior=score_prior, memory=memory, progress=progress,
-    )  # fmt: skip
     if estimates is not None and intervals:
         check_level(estimates, level)
-    made = partial(_measured, cases, request, estimates)
+    grid = priors.collect() if isinstance(priors, pl.LazyFrame) else priors
+    measures = select_measures(
+        measure, grid if estimates is None else priors_and_ends(estimates), over, interpolation,
+        score_prior=score_prior,
+    )  # fmt: skip
+    report = progress_callback(progress)
+
+    def made() -> pl.DataFrame:
+        measured = _measured(cases, measures, level if intervals else None, memory, report)
+        return measured if estimates is None else at_estimates(measured.lazy(), estimates).collect()
+
     if isinstance(cases.rows, pl.DataFrame):
         return made()
-    kinds = read(cases, once=True)
+    known = read(cases, once=True)
+    kinds = known.rows.collect_schema()
     schema = tidy_schema(
-        {name: kinds.rows.collect_schema()[name] for name in kinds.keys},
-        request.selected.measures, weighted=kinds.weighted, limits=intervals,
+        {name: kinds[name] for name in known.keys}, measures, weighted=known.weighted,
+        limits=intervals,
     )  # fmt: skip
     return deferred(made, schema)
 
 
-def _measured(cases: Cases[Any], request: Request, estimates: pl.DataFrame | None) -> pl.DataFrame:
-    """The measures, computed now."""
-    result = run(cases, request).measures
-    return (result if estimates is None else at_estimates(result, estimates)).collect()
+def check_intervals(
+    intervals: bool, level: float, interpolation: str, memory: Memory | None = None
+) -> None:
+    """Raise for arguments that do not go with intervals, or without them."""
+    check_bool("intervals", intervals)
+    if not intervals:
+        refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
+        return
+    check_share("level", level)
+    if interpolation == "hull":
+        raise InvalidArgument(
+            "interpolation is 'hull': the hull is fitted to the test data, and no interval "
+            "of it is valid.",
+            hint="use interpolation='exact'.",
+        )
+    if memory is not None:
+        raise InvalidArgument(
+            f"intervals is True and memory is {memory!r}, allowed is one of them.",
+            hint="leave memory out, or take the keys a few at a time.",
+        )
+
+
+def _measured(
+    cases: Cases[Any],
+    measures: Sequence[Measure],
+    level: float | None,
+    memory: Memory | None,
+    report: Progress | None,
+) -> pl.DataFrame:
+    """The tidy measures of cases, computed now; with intervals where there is a level."""
+    if level is not None:
+        held = cases.collect()
+        predictions = read(held, clustered=held.in_clusters)
+        found = ranked(predictions, merged=False)
+        wide = sums_of_ranked(found, predictions, measures)
+        rows = all_rows(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
+        limits = limits_of_ranked(found, wide, predictions, measures, level)
+        limited = with_limits(rows.hstack(limits).lazy(), predictions.keys, level)
+        noted = with_note(limited, dependence(held), pl.col("lower").is_not_null())
+        return without_repeats(noted, measures).collect()
+    if isinstance(cases.rows, pl.DataFrame) and memory is None:
+        predictions = read(cases)
+        wide = sums_of_rows(predictions, measures)
+    else:
+        predictions = read(cases, once=True)
+        wide = sums_within(cases, measures, "auto" if memory is None else memory, report)
+        warn_of_parts(cases, wide)
+    return tidy(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")

@@ -1,57 +1,87 @@
-"""AUC, AUPREC and IAUPREC as sums over the segments of a curve."""
+"""AUC, AUPREC and IAUPREC: what a segment of the ROC curve adds to each area."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import Literal, get_args
 
-import numpy as np
+import polars as pl
 
 from polaroc import rates
-from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
 from polaroc.base.columns import EFFECTIVE
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING
-from polaroc.curves.segments import segments_in
+from polaroc.curves.segments import Segment, segment
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures.gradients import area_gradient, auc_gradient
-from polaroc.measures.spec import Measure, MeasureDefinition, at_priors, total
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
-from polaroc.priors.chebyshev import condensed, shared_nodes
-from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
+from polaroc.typing import Interpolation, Priors, Start
 
 # Standard errors, those of a random score, below 0.5 from which an AUC has a note.
 REVERSED = 4
 BELOW_CHANCE = "below chance: are the scores reversed?"
 INTERPOLATIONS = get_args(Interpolation)
-# Straight in ROC space: collinear segments may be merged.
-STRAIGHT_IN_ROC = ("exact", "hull")
 STARTS = get_args(Start)
+
+
+def auc_area(s: Segment) -> pl.Expr:
+    """∫ (1 − f) dt over a segment: Δt times its mean specificity (P-ROC Eq. 2)."""
+    return s.dt * (1 - s.f1 + s.df / 2)
+
+
+def auprec_area(
+    s: Segment,
+    skew: float | pl.Expr,
+    interpolation: Interpolation = "exact",
+    start: Start = "limit",
+    recall: tuple[float, float] | None = None,
+) -> pl.Expr:
+    """∫ precision dt over a segment, within a range of recall.
+
+    Exact, the ROC is straight between two points: with q = t + λf, which grows from q₀ by Δq, the
+    area is (Δt + (t₀ − q₀ Δt/Δq) ln(1 + Δq/q₀)) Δt/Δq; on the first segment q₀ = 0, and the
+    logarithm has no weight (D&G §4). Linear between the precisions at both ends it is P-ROC Eq. 4.
+    """
+    first, last, width = s.t0, s.t1, s.dt
+    if recall is not None:
+        first, last = s.t0.clip(*recall), s.t1.clip(*recall)
+        width = last - first
+    if interpolation in ("exact", "hull"):
+        called, rise = s.t0 + skew * s.f0, s.dt + skew * s.df
+        share = s.dt / rise
+        offset = s.t0 - called * share
+        if recall is not None:
+            called, rise = called + rise * ((first - s.t0) / s.dt), rise * (width / s.dt)
+        growth = pl.when(s.is_first).then(0.0).otherwise(rise / called).log1p()
+        area = (width + offset * growth) * share
+    else:
+        end = rates.precision(s.t1, s.f1, skew)
+        area = width * end
+        if interpolation == "linear":
+            at_zero = {"one": pl.lit(1.0), "zero": pl.lit(0.0)}.get(start, end)
+            before = rates.precision(s.t0, s.f0, skew)
+            begin = pl.when(s.is_first).then(at_zero).otherwise(before)
+            middle = 0.5 if recall is None else ((first + last) / 2 - s.t0) / s.dt
+            area = width * (begin + (end - begin) * middle)
+    return pl.when(s.is_first).then(0.0).otherwise(area) if start == "drop" else area
 
 
 def auc_measure(
     fpr: tuple[float, float] | None = None,
     tpr: tuple[float, float] | None = None,
     standardise: bool = False,
-    backend: Backend = POLARS,
+    column: Callable[[str], pl.Expr] = pl.col,
 ) -> Measure:
-    """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
+    """The AUC, or its part over a range of one of the two rates."""
     if fpr is not None or tpr is not None:
-        return partial_auc(fpr, tpr, standardise, backend)
-    positives, negatives = backend.column("positives"), backend.column("negatives")
-    chance = ((positives + negatives + 1) / (12 * positives * negatives)) ** 0.5
-    # What the segment that ends at a cell adds: ∫ (1 − f) dt.
-    _, (_, f1), (dt, df) = segments_in(backend).segment
-    area = total("auc", dt * (1 - f1 + df / 2), backend, gradient=auc_gradient)
-    is_reversed = area.estimate < 0.5 - REVERSED * chance
-
-    def perfect(tail: float, positives: "Array", negatives: "Array", _: float | None) -> "Array":
-        # With this AUC, that many independent pairs are all ranked right with probability `tail`.
-        least: Array = tail ** (1 / np.minimum(positives, negatives))
-        return least
-
-    return replace(area, warnings=((is_reversed, BELOW_CHANCE),), perfect_lower_limit=perfect)
+        return _partial_auc(fpr, tpr, standardise, segment(column))
+    area, positives, negatives = map(column, (PRIVATE + "auc", "positives", "negatives"))
+    chance = ((positives + negatives + 1) / (12 * positives * negatives)).sqrt()
+    return Measure(
+        name="auc", estimate=area, sums={PRIVATE + "auc": auc_area(segment(column))},
+        warnings=((area < 0.5 - REVERSED * chance, BELOW_CHANCE),),
+    )  # fmt: skip
 
 
 def auprec_measures(
@@ -59,35 +89,22 @@ def auprec_measures(
     interpolation: Interpolation,
     start: Start,
     recall: tuple[float, float] | None = None,
-    backend: Backend = POLARS,
-    label: str = "auprec",
+    column: Callable[[str], pl.Expr] = pl.col,
 ) -> list[Measure]:
-    """AUPREC at each prior; a `label` of its own lets a list be summed in one pass with others."""
+    """AUPREC at each prior."""
     _check_choices(interpolation, start)
     if recall is not None:
         recall = rate_range(recall)
-    smooth = start == "limit" and interpolation != "hull" and recall is None
-    straight = interpolation in STRAIGHT_IN_ROC
-    measures = []
-    for i, (skewed, prior, many) in enumerate(at_priors(priors, backend)):
-        # That of each key's own prior is no number.
-        node = skewed if isinstance(skewed, float) else None
-        columns, hold = _held(f"{label}_{i}", backend)
-        area = segment_area(skewed, interpolation, start, recall, backend, hold)
-        gradient = (
-            partial(area_gradient, nodes=[(node, 1.0)], interpolation=interpolation)
-            if smooth
-            else None
-        )
-        summed = total(
-            "auprec", area, backend, label=f"{label}_{i}", prior=prior, bias_skew=skewed,
-            gradient=gradient,
-        )  # fmt: skip
-        perfect = partial(_perfect_area, own=node if many is None else None)
+    measures, on_hull = [], interpolation == "hull"
+    for prior, skew in skews(priors, column):
+        name = f"{PRIVATE}auprec_{prior!r}"
+        area = {name: auprec_area(segment(column), skew, interpolation, start, recall)}
         measures.append(
-            replace(
-                summed, columns=columns, perfect_lower_limit=perfect, mergeable_segments=straight,
-                many=many,
+            Measure(
+                name="auprec", estimate=column(name), prior=prior, bias_skew=skew,
+                sums={} if on_hull else area, hull_sums=area if on_hull else {},
+                nodes=((skew if isinstance(skew, float) else None, 1.0),),
+                arguments=MeasureArguments(interpolation=interpolation, start=start),
             )
         )  # fmt: skip
     return measures
@@ -98,145 +115,28 @@ def iauprec_measure(
     interpolation: Interpolation,
     start: Start,
     scale: Literal["prior", "skew"] = "prior",
-    backend: Backend = POLARS,
+    column: Callable[[str], pl.Expr] = pl.col,
 ) -> Measure:
-    """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
+    """IAUPREC: the weighted sum of AUPREC at the nodes of a range or belief."""
     _check_choices(interpolation, start)
     belief = resolve_belief(over, scale)
-    nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
-    area = backend.total(
-        weight * segment_area(skewed, interpolation, start, backend=backend)
-        for skewed, weight in nodes
+    nodes = tuple(zip(belief.skews, belief.weights, strict=True))
+    s = segment(column)
+    area = pl.sum_horizontal(
+        weight * auprec_area(s, skew, interpolation, start) for skew, weight in nodes
     )
+    summed = {PRIVATE + "iauprec": area}
     # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
-    negatives = backend.column(EFFECTIVE)
-    bias_skew = backend.total(
-        weight * backend.minimum(skewed, negatives)
-        for skewed, weight in zip(belief.skews, belief.weights, strict=True)
+    bias_skew = pl.sum_horizontal(
+        weight * pl.min_horizontal(skew, column(EFFECTIVE)) for skew, weight in nodes
     )
-    smooth = start == "limit" and interpolation != "hull"
-    gradient = partial(area_gradient, nodes=nodes, interpolation=interpolation) if smooth else None
-
-    def perfect(tail: float, positives: "Array", negatives: "Array", _: float | None) -> "Array":
-        least = np.zeros(len(positives))
-        for skewed, weight in nodes:
-            least += weight * _perfect_area(tail, positives, negatives, skewed)
-        return least
-
-    averaged = total("iauprec", area, backend, bias_skew=bias_skew, gradient=gradient)
-    return replace(
-        averaged,
-        perfect_lower_limit=perfect,
-        mergeable_segments=interpolation in STRAIGHT_IN_ROC,
-        over=over_label(over, scale),
-    )
-
-
-def with_shared_nodes(
-    averaged: Measure,
-    over: tuple[float, float] | Belief,
-    beside: Sequence[Measure],
-    interpolation: Interpolation,
-    backend: Backend,
-) -> Measure:
-    """IAUPREC from the sums of AUPREC `beside` it, and of as few further nodes as it needs."""
-    belief = resolve_belief(over)
-    sums = {
-        measure.bias_skew: name
-        for measure in beside
-        for name in measure.sums
-        if isinstance(measure.bias_skew, float)
-    }
-    shared = shared_nodes(belief.skews, belief.weights, tuple(sums))
-    terms = [
-        (weight, backend.column(name))
-        for weight, name in zip(shared.given, sums.values(), strict=True)
-        if weight
-    ]
-    own: dict[str, Quantity] = {}
-    columns: dict[str, Quantity] = {}
-    for i, (skewed, weight) in enumerate(zip(shared.skews, shared.weights, strict=True)):
-        held, hold = _held(f"iauprec_{i}", backend)
-        name = f"{PRIVATE}iauprec_{i}"
-        own[name] = segment_area(skewed, interpolation, "limit", backend=backend, hold=hold)
-        columns |= held
-        terms.append((weight, backend.column(name)))
-    estimate = backend.total(weight * term for weight, term in terms)
-    of_others = {name: value for one in beside for name, value in one.sums.items()}
-    columns |= {name: value for one in beside for name, value in one.columns.items()}
-    return replace(averaged, estimate=estimate, sums=of_others | own, columns=columns)
-
-
-def _held(
-    label: str, backend: Backend
-) -> tuple[dict[str, Quantity], Callable[[str, Quantity], Quantity]]:
-    """Columns of intermediate values, and the function that adds one and gives its column."""
-    columns: dict[str, Quantity] = {}
-
-    def hold(name: str, value: Quantity) -> Quantity:
-        if not backend.repeats_as_columns:
-            return value
-        columns[f"{PRIVATE}{name}_{label}"] = value
-        return backend.column(f"{PRIVATE}{name}_{label}")
-
-    return columns, hold
-
-
-def _perfect_area(
-    tail: float,
-    positives: "Array",
-    negatives: "Array",
-    skewed: float | None,
-    own: float | None = None,
-) -> "Array":
-    """∫ t/(t + λf) dt up to t, with the least t and the greatest f that a perfect sample allows.
-
-    All positives, or all negatives, are then on the right side with probability `tail`/2.
-    λ is that given, its `own`, or that of the numbers of cases.
-    """
-    known = own if skewed is None else skewed
-    t = (tail / 2) ** (1 / positives)
-    f = 1 - (tail / 2) ** (1 / negatives)
-    weighted_f = (negatives / positives if known is None else known) * f
-    area: Array = t - weighted_f * np.log1p(t / weighted_f)
-    return area
-
-
-def segment_area(
-    skewed: Quantity,
-    interpolation: Interpolation,
-    start: Start,
-    recall: tuple[float, float] | None = None,
-    backend: Backend = POLARS,
-    hold: Callable[[str, Quantity], Quantity] = lambda _, value: value,
-) -> Quantity:
-    """∫ precision dt over the segment that ends at a row of the curve, within a range of t.
-
-    `hold` gives the column that holds an intermediate value, or the value itself.
-    """
-    cells = segments_in(backend)
-    (t0, f0), (t1, f1), (dt, df) = cells.segment
-    first, last, width = t0, t1, dt
-    if recall is not None:
-        first, last = backend.clip(t0, *recall), backend.clip(t1, *recall)
-        width = last - first
-    end = rates.precision(t1, f1, skewed)
-    if interpolation == "step":
-        area = width * end
-    elif interpolation == "linear":
-        at_zero = {"one": 1.0, "zero": 0.0}.get(start, end)
-        begin = backend.where(cells.is_first, at_zero, rates.precision(t0, f0, skewed))
-        middle = 0.5 if recall is None else ((first + last) / 2 - t0) / dt
-        area = width * (begin + (end - begin) * middle)
-    else:
-        called, rise = t0 + skewed * f0, dt + skewed * df
-        share = hold("share", backend.quotient(dt, rise))
-        offset = t0 - called * share
-        if recall is not None:
-            called, rise = called + rise * ((first - t0) / dt), rise * (width / dt)
-        ratio = backend.where(cells.is_first, 0.0, backend.quotient(rise, called))
-        area = (width + offset * backend.log1p(hold("ratio", ratio))) * share
-    return backend.where(cells.is_first, 0.0, area) if start == "drop" else area
+    return Measure(
+        name="iauprec", estimate=column(PRIVATE + "iauprec"), bias_skew=bias_skew,
+        sums={} if interpolation == "hull" else summed,
+        hull_sums=summed if interpolation == "hull" else {},
+        over=over_label(over, scale), nodes=nodes,
+        arguments=MeasureArguments(over=over, interpolation=interpolation, start=start),
+    )  # fmt: skip
 
 
 def _check_choices(interpolation: str, start: str) -> None:
@@ -244,11 +144,8 @@ def _check_choices(interpolation: str, start: str) -> None:
     check_choice("start", start, STARTS)
 
 
-def partial_auc(
-    fpr: tuple[float, float] | None,
-    tpr: tuple[float, float] | None,
-    standardise: bool,
-    backend: Backend,
+def _partial_auc(
+    fpr: tuple[float, float] | None, tpr: tuple[float, float] | None, standardise: bool, s: Segment
 ) -> Measure:
     """The AUC over a range of one of the two rates."""
     if fpr is not None and tpr is not None:
@@ -257,40 +154,40 @@ def partial_auc(
             hint="leave one of them out.",
         )
     lo, hi = rate_range(fpr if fpr is not None else tpr)
-    area = (_below if fpr is not None else _beside)(lo, hi, backend)
+    name = PRIVATE + "auc"
+    area = pl.col(name)
+    below = (hi**2 - lo**2) / 2  # the diagonal, McClish's chance
+    if fpr is not None:
+        summed, chance = _area_below(s, lo, hi), below
+        area = area + hi
+    else:
+        summed, chance = _area_beside(s, lo, hi), hi - lo - below
     if not standardise:
-        return area
-    # On the diagonal the area below is (hi² − lo²)/2, that beside it the rest.
-    below = (hi**2 - lo**2) / 2
-    chance, perfect = (below if fpr is not None else hi - lo - below), hi - lo
-    above = area.estimate >= chance * (1 - ROUNDING)
-    scaled = (1 + (area.estimate - chance) / (perfect - chance)) / 2
-    warning = ~above, "below the diagonal, where McClish's scale has no meaning"
-    estimate = backend.where(above, scaled)
-    return replace(area, estimate=estimate, warnings=(warning,))
+        return Measure(name="auc", estimate=area, sums={name: summed})
+    above = area >= chance * (1 - ROUNDING)
+    scaled = (1 + (area - chance) / (hi - lo - chance)) / 2
+    return Measure(
+        name="auc", estimate=pl.when(above).then(scaled), sums={name: summed},
+        warnings=((~above, "below the diagonal, where McClish's scale has no meaning"),),
+    )  # fmt: skip
 
 
-def _below(lo: float, hi: float, backend: Backend) -> Measure:
-    """∫ t df over a range of f."""
-    (t0, f0), (t1, f1), (dt, df) = segments_in(backend).segment
-    first, last = backend.clip(f0, lo, hi), backend.clip(f1, lo, hi)
-    height = 2 * t0 + (first + last - 2 * f0) * dt / df
-    # Equal rates may differ in the last digit after clipping; df is computed from counts.
-    moves = (last > first) & (df > 0)
-    inner = backend.where(moves, (last - first) * height / 2, 0.0)
-    # Level runs of negatives lie between the segments: their area telescopes.
-    summed = inner + t0 * first - t1 * last
-    area = total("auc", summed, backend, label=f"auc_below_{lo}_{hi}")
-    return replace(area, estimate=area.estimate + hi)
+def _area_below(s: Segment, lo: float, hi: float) -> pl.Expr:
+    """∫ t df over a range of f, less `hi`: level runs lie between segments, their area telescopes.
+
+    Equal rates may differ in the last digit after clipping; df is computed from counts.
+    """
+    first, last = s.f0.clip(lo, hi), s.f1.clip(lo, hi)
+    height = 2 * s.t0 + (first + last - 2 * s.f0) * s.dt / s.df
+    inner = pl.when((last > first) & (s.df > 0)).then((last - first) * height / 2).otherwise(0.0)
+    return inner + s.t0 * first - s.t1 * last
 
 
-def _beside(lo: float, hi: float, backend: Backend) -> Measure:
+def _area_beside(s: Segment, lo: float, hi: float) -> pl.Expr:
     """∫ (1 − f) dt over a range of t."""
-    (t0, f0), (t1, _), (dt, df) = segments_in(backend).segment
-    first, last = backend.clip(t0, lo, hi), backend.clip(t1, lo, hi)
-    width = 2 * f0 + (first + last - 2 * t0) * df / dt
-    summed = (last - first) * (1 - width / 2)
-    return total("auc", summed, backend, label=f"auc_beside_{lo}_{hi}")
+    first, last = s.t0.clip(lo, hi), s.t1.clip(lo, hi)
+    width = 2 * s.f0 + (first + last - 2 * s.t0) * s.df / s.dt
+    return (last - first) * (1 - width / 2)
 
 
 def rate_range(given: object) -> tuple[float, float]:
@@ -309,31 +206,27 @@ AUC = MeasureDefinition(
     label="AUC",
     description="area under the ROC curve: the chance that a positive outranks a negative "
     "(P-ROC Eq. 2)",
-    build=lambda arguments: [auc_measure(backend=arguments.backend)],
+    build=lambda given: [auc_measure(column=given.column)],
     in_summary=True,
 )
 AUPREC = MeasureDefinition(
     name="auprec",
     label="AUPREC",
     description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §4)",
-    build=lambda arguments: auprec_measures(
-        arguments.priors, arguments.interpolation, arguments.start, backend=arguments.backend
+    build=lambda given: auprec_measures(
+        given.priors, given.interpolation, given.start, column=given.column
     ),
     at_priors=True,
-    on_hull=True,
     in_summary=True,
 )
 IAUPREC = MeasureDefinition(
     name="iauprec",
     label="IAUPREC",
     description="AUPREC averaged over a range of priors, or under a belief (P-ROC Eq. 5)",
-    build=lambda arguments: [
-        iauprec_measure(
-            arguments.over, arguments.interpolation, arguments.start, backend=arguments.backend
-        )
+    build=lambda given: [
+        iauprec_measure(given.over, given.interpolation, given.start, column=given.column)
     ],
     over="belief",
     mean_of="auprec",
-    on_hull=True,
     in_summary=True,
 )

@@ -1,16 +1,16 @@
 """The catalogue of measures, and their selection by arguments."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from polaroc.base.backend import POLARS, Backend
+import polars as pl
+
 from polaroc.base.checks import one_or_several
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
-from polaroc.measures.corrected_areas import AUPREC_CORRECTED, IAUPREC_CORRECTED
 from polaroc.measures.scoring import SCORING, check_score_prior
 from polaroc.measures.sensitivity import ACCSENS, AUC_RANGE, EQUAL_ERROR, SENS
-from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, hull_part
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import OBSERVED, resolve_priors
 from polaroc.typing import Interpolation, Prior, Priors, Start
@@ -20,23 +20,8 @@ DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
 COSTS_IN_WORDS = {"expected_cost": "expected cost", "net_benefit": "net benefit"}
 # By name, in the order of the rows of a table of measures.
 CATALOG: dict[str, MeasureDefinition] = {
-    one.name: one
-    for one in (
-        AUC, AUPREC, IAUPREC, SENS, AUC_RANGE, ACCSENS, EQUAL_ERROR, AUPREC_CORRECTED,
-        IAUPREC_CORRECTED, *SCORING,
-    )
-}  # fmt: skip
-
-
-class SelectedMeasures(NamedTuple):
-    """All measures selected; those with sums over curves, and those with sums over hulls.
-
-    A measure with sums over both is in both lists, with the sums of one in each.
-    """
-
-    measures: list[Measure]
-    on_curve: list[Measure]
-    on_hull: list[Measure]
+    one.name: one for one in (AUC, AUPREC, IAUPREC, SENS, AUC_RANGE, ACCSENS, EQUAL_ERROR, *SCORING)
+}
 
 
 def default_measures() -> tuple[str, ...]:
@@ -117,13 +102,14 @@ def select_measures(
     priors: Priors,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
-    backend: Backend = POLARS,
+    *,
     start: Start = "limit",
     score_prior: float | str = OBSERVED,
-) -> SelectedMeasures:
+    column: Callable[[str], pl.Expr] = pl.col,
+) -> list[Measure]:
     """The measures of these names, or all that the arguments allow."""
     check_score_prior(score_prior)
-    arguments = MeasureArguments(priors, over, interpolation, start, backend, score_prior)
+    arguments = MeasureArguments(priors, over, interpolation, start, score_prior, column)
     if names is None:
         has_range = over is not None and not isinstance(over, Belief)
         selected = [
@@ -137,32 +123,19 @@ def select_measures(
     resolve_priors(priors)
     if over is not None:
         resolve_belief(over)
-    measures: list[Measure] = []
-    on_curve: list[Measure] = []
-    on_hull: list[Measure] = []
-    for definition in selected:
-        built = definition.build(arguments)
-        measures += built
-        for measure in built:
-            if definition.on_hull and interpolation == "hull":
-                on_hull.append(measure)
-                continue
-            if measure.hull_sums:
-                on_hull.append(hull_part(measure))
-            if measure.sums or measure.least:
-                on_curve.append(measure)
+    measures = [measure for definition in selected for measure in definition.build(arguments)]
     if not measures:
         raise InvalidArgument(
             f"there is nothing to measure: measure is {names!r}, priors is {priors!r}.",
             hint="leave measure out for all of them.",
         )
-    return SelectedMeasures(measures, on_curve, on_hull)
+    return measures
 
 
 def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[MeasureDefinition]:
     """The measures of these names, in the order of the catalogue.
 
-    Raise where a measure needs `over`, or does not support the interpolation.
+    Raise where a measure needs `over`.
     """
     for name in names:
         check_choice("measure", name, tuple(CATALOG))
@@ -173,13 +146,6 @@ def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[Mea
             f"measure has {quoted(lacking)}, but over is {arguments.over!r}.",
             hint="give the range of priors, for example over=(0.05, 0.20).",
         )
-    for one in selected:
-        if one.interpolations and arguments.interpolation not in one.interpolations:
-            raise InvalidArgument(
-                f"interpolation is {arguments.interpolation!r}, and {one.name!r} is known for "
-                f"{quoted(one.interpolations)} only.",
-                hint=f"use interpolation={one.interpolations[0]!r}, or leave {one.name!r} out.",
-            )
     return selected
 
 

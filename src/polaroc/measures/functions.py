@@ -8,27 +8,30 @@ from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import EFFECTIVE, curve_keys
-from polaroc.base.joins import attach
+from polaroc.base.columns import CURVE, EFFECTIVE, collect_like, curve_keys, effective_column
+from polaroc.base.private_columns import VALUE
+from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order
-from polaroc.curves.hull import hulls, hulls_of
-from polaroc.curves.whole import takes_curve
-from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
-from polaroc.measures.spec import Measure, hull_part
-from polaroc.measures.table import OR_ANCHOR, per_key, tidy, without_repeats
+from polaroc.curves.hull import hulls
+from polaroc.curves.segments import segment, segments
+from polaroc.curves.surface import is_surface, surface_keys
+from polaroc.curves.whole import whole_curves
+from polaroc.errors import InvalidArgument
+from polaroc.measures.areas import auc_measure, auprec_area, auprec_measures, iauprec_measure
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import merged, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
-from polaroc.typing import Interpolation, Priors, Start
+from polaroc.typing import Frame, Interpolation, Priors, Start
 
 
-@takes_curve
 def auc(
-    curve: pl.LazyFrame,
+    curve: Frame,
     fpr: tuple[float, float] | None = None,
     tpr: tuple[float, float] | None = None,
     standardise: bool = False,
-) -> pl.LazyFrame:
+) -> Frame:
     """Area under the ROC curve, per key: the chance that a positive outranks a negative.
 
     Ties count one half: the trapezoid over tie-collapsed cells (P-ROC Eq. 2) is
@@ -70,26 +73,27 @@ def auc(
     >>> round(curves.pipe(pr.auc)["estimate"].item(), 12)
     0.68
     """
-    return measures_of_curves(curve, [auc_measure(fpr, tpr, standardise)])
+    curves = whole_curves(curve)
+    return collect_like(curve, measures_of_curves(curves, [auc_measure(fpr, tpr, standardise)]))
 
 
-@takes_curve
 def auprec(
-    curve: pl.LazyFrame,
-    priors: Priors = "observed",
+    curve: Frame,
+    priors: Priors | None = None,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
     recall: tuple[float, float] | None = None,
-) -> pl.LazyFrame:
+) -> Frame:
     """Area under the precision-recall curve at each prior, per key: AUPREC(π) = ∫ precision dt.
 
     Parameters
     ----------
     curve
-        The result of `curve` or `hull`.
+        The result of `curve` or `hull`; or of `surface`, for the area at each of its priors.
     priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
-        Where the own prior of a key is, up to rounding, another one of them, it counts once.
+        Priors in (0, 1), or ``"observed"`` for each key's own, the default of a curve; one,
+        several, or a prior grid. Where the own prior of a key is, up to rounding, another one of
+        them, it counts once.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
         a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
@@ -127,20 +131,28 @@ def auprec(
     >>> round(area["estimate"].item(), 6)
     0.619124
     """
-    some_priors(priors)
-    measures = auprec_measures(priors, interpolation, start, recall)
-    measured = measures_of_curves(_interpolated(curve, interpolation), measures)
-    return without_repeats(measured, measures)
+    # A stream can be read once.
+    table = as_polars(curve)
+    if is_surface(table):
+        if priors is not None:
+            raise InvalidArgument(
+                "the table is a surface, which has its priors, and priors are given, too.",
+                hint="leave priors out, or pass the curve.",
+            )
+        return collect_like(curve, _auprec_of_surface(table.lazy(), interpolation, start, recall))
+    known: Priors = "observed" if priors is None else priors
+    some_priors(known)
+    measures = auprec_measures(known, interpolation, start, recall)
+    return collect_like(curve, measures_of_curves(whole_curves(table), measures))
 
 
-@takes_curve
 def iauprec(
-    curve: pl.LazyFrame,
+    curve: Frame,
     over: tuple[float, float] | Belief,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
     scale: Literal["prior", "skew"] = "prior",
-) -> pl.LazyFrame:
+) -> Frame:
     """AUPREC averaged over a range of priors or a belief about the prior, per key.
 
     Over a range it is IAUPREC(lo, hi) = 1/(hi − lo) ∫ AUPREC(π) dπ, P-ROC Eq. 5
@@ -187,37 +199,63 @@ def iauprec(
     """
     averaged = iauprec_measure(over, interpolation, start, scale)
     # Without the column `over`, so that the table can be concatenated with other areas.
-    return measures_of_curves(_interpolated(curve, interpolation), [replace(averaged, over=None)])
-
-
-def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
-    return hulls_of(curve) if interpolation == "hull" else curve
+    measures = [replace(averaged, over=None)]
+    return collect_like(curve, measures_of_curves(whole_curves(curve), measures))
 
 
 def measures_of_curves(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     """The tidy measures of a curve table."""
     keys = curve_keys(curve)
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
-    return tidy(table_sums(curve, keys, measures).with_columns(note.alias("note")), keys, measures)
+    return tidy(
+        sums_of_curves(curve, keys, measures).with_columns(note.alias("note")), keys, measures
+    )
 
 
-def table_sums(
+def sums_of_curves(
     curve: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
 ) -> pl.LazyFrame:
-    """Per key of a curve table its totals and the sums over its cells, segments and hull."""
-    on_curve = [measure for measure in measures if measure.sums or measure.least]
-    of_cells = [measure for measure in on_curve if measure.every_cell]
-    areas = [measure for measure in on_curve if not measure.every_cell]
-    on_hull = [hull_part(measure) for measure in measures if measure.hull_sums]
-    # Areas need few of the cells.
-    segments = curve.filter(OR_ANCHOR)
-    wide = [per_key(curve, keys, of_cells)] if of_cells else []
-    if areas or not of_cells:
-        wide.append(per_key(segments, keys, areas))
-    if on_hull:
-        wide.append(per_key(hulls(in_order(curve, keys)).filter(OR_ANCHOR), keys, on_hull))
-    first, *others = wide
+    """Per key of a curve table its totals and the sums over its segments, scores and hull."""
+    sums, least, of_scores, of_hull = (
+        merged(getattr(one, kind) for one in measures)
+        for kind in ("sums", "least", "score_sums", "hull_sums")
+    )
+    kept = [*keys, *effective_column(curve)]
+    parts = []
+    if sums or least or not (of_scores or of_hull):
+        parts.append(per_key(segments(curve, kept), keys, sums, least))
+    if of_scores:
+        parts.append(per_key(curve, keys, of_scores, {}))
+    if of_hull:
+        parts.append(per_key(segments(hulls(in_order(curve, keys)), kept), keys, of_hull, {}))
+    wide, *others = parts
     for one in others:
-        sums = one.drop("positives", "negatives", EFFECTIVE, strict=False)
-        first = attach(first, sums, keys, required=False)
-    return first
+        own = one.drop("positives", "negatives", EFFECTIVE, strict=False)
+        wide = (
+            wide.join(own, on=keys, how="left", nulls_equal=True)
+            if keys
+            else pl.concat([wide, own], how="horizontal")
+        )
+    return wide
+
+
+def _auprec_of_surface(
+    surface: pl.LazyFrame,
+    interpolation: Interpolation,
+    start: Start,
+    recall: tuple[float, float] | None,
+) -> pl.LazyFrame:
+    """AUPREC of each key and prior of a surface."""
+    keys = [*surface_keys(surface), "prior"]
+    columns = surface.select(*keys, *CURVE, "skew", *effective_column(surface))
+    if interpolation == "hull":
+        columns = hulls(in_order(columns, keys))
+    area = auprec_area(segment(), pl.col("skew"), interpolation, start, recall)
+    kept = [*keys, "skew", *effective_column(surface)]
+    wide = per_key(segments(columns, kept), [*keys, "skew"], {VALUE: area}, {})
+    note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
+    measure = Measure(
+        name="auprec", estimate=pl.col(VALUE), prior=pl.col("prior"), bias_skew=pl.col("skew")
+    )  # fmt: skip
+    ordered = wide.sort(keys, nulls_last=True).with_columns(note.alias("note"))
+    return tidy(ordered, keys, [measure])

@@ -5,121 +5,120 @@ odds times λ₀/λ. With a = s·λ₀ and c = 1 − s the probability at π is 
 division by zero for scores of 0 and 1. Classes are weighted to π as well.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import log
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
-from polaroc.base.backend import Backend
+import polars as pl
+
 from polaroc.base.private_columns import PRIVATE
-from polaroc.curves.segments import segments_in
-from polaroc.measures.spec import (
-    CaseLoss,
-    Measure,
-    MeasureArguments,
-    MeasureDefinition,
-    at_priors,
-)
-from polaroc.predictions.row_checks import SCORE
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
 from polaroc.priors.beliefs import over_label, resolve_belief
-from polaroc.priors.chebyshev import condensed
 from polaroc.priors.grids import OBSERVED, check_prior_or_observed, skew
-from polaroc.typing import Quantity
 
+SCORE = "threshold"
 NOT_PROBABILITIES = "scores are not probabilities"
 INFINITE = "infinite: a positive has the score 0, or a negative the score 1"
 ON_THE_HULL = "the hull is fitted to these cases: no interval"
-# The score as a and c, and the shares of the positives and of the negatives that are at a cell.
-UP, DOWN, OF_POSITIVES, OF_NEGATIVES = (
-    PRIVATE + name for name in ("up", "down", "of_positives", "of_negatives")
-)
-# What the squared errors of positives and of negatives are made of at every prior.
-DOWN_SQUARED, UP_SQUARED = (PRIVATE + name for name in ("down_squared", "up_squared"))
 # Sums that do not depend on the prior: cases with scores that are no probabilities, and with
 # scores of 0 or 1 that are wrong; the logarithms of a over positives, and of c over negatives.
 OUTSIDE, WRONG, LOG_UP, LOG_DOWN = (
     PRIVATE + name for name in ("outside", "wrong", "log_up", "log_down")
 )
-# Skews with the weights of a mean; what makes a loss of a label, of nodes and of all arguments.
-Nodes: TypeAlias = Sequence[tuple[Quantity, float]]
-Made: TypeAlias = Callable[[str, Nodes, MeasureArguments], Measure]
+# Means of the losses of cases, which have standard errors.
+CASE_LOSSES = ("brier", "brier_range", "log_loss", "log_loss_range", "brier_skill")
+Skew: TypeAlias = float | pl.Expr
+# A loss of these skews and weights, of this name among sums.
+Build: TypeAlias = Callable[[str, Sequence[tuple[Skew, float]], MeasureArguments], Measure]
 
 
 @dataclass(frozen=True)
-class ScoringRule:
-    """The sums of a scoring rule, written for a backend.
+class Scored:
+    """A score of a curve, or a case, as expressions."""
 
-    `term` is what a cell adds at a skew, `constant` what is added per key; `losses`, the loss of a
-    positive and of a negative and the derivative of their sum at a cell by the log-odds of the
-    score prior, are for standard errors.
-    """
+    up: pl.Expr  # a, the score times the skew λ₀ at which it is right
+    down: pl.Expr  # c
+    pos: pl.Expr  # the share of the positives that have the score
+    neg: pl.Expr
 
-    name: str
-    term: Callable[[Quantity, Backend], Quantity]
-    constant: Callable[[Quantity, Backend], Quantity]
-    losses: Callable[[Quantity, Backend], tuple[Quantity, Quantity, Quantity]]
+    @classmethod
+    def of(cls, given: MeasureArguments) -> Scored:
+        """In the columns `threshold`, `pos`, `neg`, `positives` and `negatives`."""
+        positives, negatives = given.column("positives"), given.column("negatives")
+        observed = given.score_prior == OBSERVED
+        own = negatives / positives if observed else skew(float(given.score_prior))
+        score = given.column(SCORE).clip(0.0, 1.0)
+        return cls(
+            score * own, 1 - score, given.column("pos") / positives, given.column("neg") / negatives
+        )
+
+    def brier(self, skew: Skew) -> pl.Expr:
+        """What it adds to the Brier score: π pos (1 − p)² + (1 − π) neg p²."""
+        errors = self.neg * self.up.pow(2) + skew * (self.pos * self.down.pow(2))
+        return (1 - _prior(skew)) * errors / (self.up + skew * self.down).pow(2)
+
+    def log_loss(self, skew: Skew) -> pl.Expr:
+        """What it adds to −π pos ln p − (1 − π) neg ln(1 − p), but for what `LOG_UP` adds.
+
+        ln(c + a/λ) + ln λ is the logarithm of a + λc: for large λ fewer digits cancel.
+        """
+        prior = _prior(skew)
+        share = self.pos * prior + self.neg * (1 - prior)
+        return share * (self.down + self.up / skew).log()
+
+    def losses(self, name: str, skew: Skew) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+        """The losses of a positive and of a negative, and how both move with the score prior.
+
+        The last is the derivative of what the score adds by the log-odds of that prior.
+        """
+        p, prior = self.up / (self.up + skew * self.down), _prior(skew)
+        pos, neg = prior * self.pos, (1 - prior) * self.neg
+        if name == "log_loss":
+            return -prior * p.log(), -(1 - prior) * (-p).log1p(), pos * (1 - p) - neg * p
+        moved = 2 * p * (1 - p) * (pos * (1 - p) - neg * p)
+        return prior * (1 - p) ** 2, (1 - prior) * p**2, moved
 
 
-def _brier_term(skewed: Quantity, backend: Backend) -> Quantity:
-    called = backend.column(UP) + skewed * backend.column(DOWN)
-    errors = backend.column(UP_SQUARED) + skewed * backend.column(DOWN_SQUARED)
-    return (1 - _prior(skewed)) * errors / (called * called)
+@dataclass(frozen=True)
+class CaseLoss:
+    """A measure as the mean loss of positives plus the mean loss of negatives."""
+
+    positive: pl.Expr  # the loss of a positive with a score
+    negative: pl.Expr
+    # The weights of both classes in the measure: the greatest losses, if these are `bounded`.
+    weights: tuple[pl.Expr, pl.Expr]
+    bounded: bool
+    # What a score adds to the derivative of the measure by the log-odds of the prior at which
+    # scores are right, None where this prior is given and not estimated.
+    by_score_prior: pl.Expr | None = None
+    scale: pl.Expr | float = 1.0  # by how much the measure moves as the mean does
 
 
-def _log_term(skewed: Quantity, backend: Backend) -> Quantity:
-    # ln(c + a/λ) + ln λ is the logarithm of a + λc: for large λ fewer digits cancel.
-    up, down, pos, neg = map(backend.column, (UP, DOWN, OF_POSITIVES, OF_NEGATIVES))
-    prior = _prior(skewed)
-    return (pos * prior + neg * (1 - prior)) * backend.log(down + up * (1 / skewed))
-
-
-def _log_constant(skewed: Quantity, backend: Backend) -> Quantity:
-    prior = _prior(skewed)
-    of_skew = log(skewed) if isinstance(skewed, float) else backend.log(skewed)
-    return (
-        prior * (of_skew - backend.column(LOG_UP)) - (1 - prior) * backend.column(LOG_DOWN)
+def case_loss(measure: Measure) -> CaseLoss | None:
+    """The losses of single cases that the measure is a mean of, None where there are none."""
+    if measure.name not in CASE_LOSSES or measure.arguments is None:
+        return None
+    given = measure.arguments
+    scored, name = Scored.of(given), "log_loss" if "log" in measure.name else "brier"
+    own = given.column("negatives") / given.column("positives")
+    nodes = [(own if node is None else node, weight) for node, weight in measure.nodes]
+    parts = [
+        [weight * part for part in (*scored.losses(name, skewed), _prior(skewed))]
+        for skewed, weight in nodes
+    ]
+    positive, negative, moved, of_positives = map(pl.sum_horizontal, zip(*parts, strict=True))
+    scale: pl.Expr | float = 1.0
+    if measure.name == "brier_skill":
+        scale = -_worth(nodes[0][0])
+    # At the observed prior itself scores stay as they are, whatever it is.
+    is_moved = given.score_prior == OBSERVED and all(node is not None for node, _ in measure.nodes)
+    return CaseLoss(
+        positive, negative, (of_positives, sum(weight for _, weight in nodes) - of_positives),
+        bounded=name == "brier", by_score_prior=moved if is_moved else None, scale=scale,
     )  # fmt: skip
-
-
-def _probability(skewed: Quantity, backend: Backend) -> Quantity:
-    up, down = backend.column(UP), backend.column(DOWN)
-    return up / (up + skewed * down)
-
-
-def _prior(skewed: Quantity) -> Quantity:
-    return 1 / (1 + skewed)
-
-
-def _brier_losses(skewed: Quantity, backend: Backend) -> tuple[Quantity, Quantity, Quantity]:
-    p, prior = _probability(skewed, backend), _prior(skewed)
-    pos, neg = backend.column(OF_POSITIVES), backend.column(OF_NEGATIVES)
-    by_score_prior = 2 * p * (1 - p) * (prior * pos * (1 - p) - (1 - prior) * neg * p)
-    return prior * (1 - p) ** 2, (1 - prior) * p**2, by_score_prior
-
-
-def _log_losses(skewed: Quantity, backend: Backend) -> tuple[Quantity, Quantity, Quantity]:
-    p, prior = _probability(skewed, backend), _prior(skewed)
-    pos, neg = backend.column(OF_POSITIVES), backend.column(OF_NEGATIVES)
-    by_score_prior = prior * pos * (1 - p) - (1 - prior) * neg * p
-    return -prior * backend.log(p), -(1 - prior) * backend.log1p(-p), by_score_prior
-
-
-BRIER_RULE = ScoringRule("brier", _brier_term, lambda _skewed, _backend: 0.0, _brier_losses)
-LOG_RULE = ScoringRule("log_loss", _log_term, _log_constant, _log_losses)
-
-
-def scored_columns(score_prior: float | str, backend: Backend) -> dict[str, Quantity]:
-    """The columns of a cell that scoring rules are written with."""
-    positives, negatives = backend.column("positives"), backend.column("negatives")
-    own = negatives / positives if score_prior == OBSERVED else skew(float(score_prior))
-    score = backend.clip(backend.column(SCORE), 0.0, 1.0)
-    up, down = score * own, 1 - score
-    pos, neg = backend.column("pos") / positives, backend.column("neg") / negatives
-    return {
-        UP: up, DOWN: down, OF_POSITIVES: pos, OF_NEGATIVES: neg,
-        DOWN_SQUARED: pos * (down * down), UP_SQUARED: neg * (up * up),
-    }  # fmt: skip
 
 
 def check_score_prior(score_prior: object) -> None:
@@ -127,134 +126,133 @@ def check_score_prior(score_prior: object) -> None:
     check_prior_or_observed(score_prior, "score_prior")
 
 
-def _check_sums(backend: Backend) -> dict[str, Quantity]:
-    score, pos, neg = map(backend.column, (SCORE, "pos", "neg"))
-    return {OUTSIDE: backend.where((score >= 0) & (score <= 1), 0.0, 1.0 * (pos + neg))}
+def _prior(skew: Skew) -> Skew:
+    return 1 / (1 + skew)
 
 
-def _log_sums(backend: Backend) -> dict[str, Quantity]:
-    up, down, pos, neg = map(backend.column, (UP, DOWN, OF_POSITIVES, OF_NEGATIVES))
+def _worth(skew: Skew) -> Skew:
+    """1/π(1−π), over the Brier score of the prior as the only probability."""
+    return (1 + skew) * (1 + skew) / skew
+
+
+def _mean(function: Callable[[Skew], pl.Expr], nodes: Sequence[tuple[Skew, float]]) -> pl.Expr:
+    return pl.sum_horizontal(weight * function(skew) for skew, weight in nodes)
+
+
+def _outside(given: MeasureArguments) -> dict[str, pl.Expr]:
+    """The number of cases with scores that are no probabilities."""
+    score, cases = given.column(SCORE), given.column("pos") + given.column("neg")
+    return {OUTSIDE: pl.when((score >= 0) & (score <= 1)).then(0.0).otherwise(1.0 * cases)}
+
+
+def _brier(label: str, nodes: Sequence[tuple[Skew, float]], given: MeasureArguments) -> Measure:
+    """The mean of the Brier score at the nodes."""
+    name, outside = f"{PRIVATE}brier_{label}", given.column(OUTSIDE) > 0
+    return Measure(
+        name="brier", estimate=pl.when(~outside).then(given.column(name)),
+        score_sums={name: _mean(Scored.of(given).brier, nodes)} | _outside(given),
+        bounds=(0.0, None), warnings=((outside, NOT_PROBABILITIES),),
+    )  # fmt: skip
+
+
+def _log_loss(label: str, nodes: Sequence[tuple[Skew, float]], given: MeasureArguments) -> Measure:
+    """The mean of the log loss at the nodes."""
+    scored, name = Scored.of(given), f"{PRIVATE}log_loss_{label}"
+    summed, log_up, log_down = map(given.column, (name, LOG_UP, LOG_DOWN))
+
+    def constant(skew: Skew) -> pl.Expr:
+        prior = _prior(skew)
+        logarithm = skew.log() if isinstance(skew, pl.Expr) else pl.lit(skew).log()
+        return prior * (logarithm - log_up) - (1 - prior) * log_down
+
     logs = {
-        name: share * backend.log(backend.where(part > 0, part, 1.0))
-        for name, share, part in ((LOG_UP, pos, up), (LOG_DOWN, neg, down))
-    }
-    wrong = backend.where(up > 0, 0.0, pos) + backend.where(down > 0, 0.0, neg)
-    return {WRONG: wrong, **logs}
-
-
-def _weighted(
-    function: Callable[[Quantity, Backend], Quantity], nodes: Nodes, backend: Backend
-) -> Quantity:
-    return backend.total(weight * function(skewed, backend) for skewed, weight in nodes)
-
-
-def _scored(rule: ScoringRule, label: str, nodes: Nodes, given: MeasureArguments) -> Measure:
-    """The mean of a scoring rule at the nodes."""
-    score_prior, backend = given.score_prior, given.backend
-    name = f"{PRIVATE}{rule.name}_{label}"
-    summed = backend.column(name)
-    terms = _weighted(rule.term, nodes, backend)
-    sums = {name: terms} | _check_sums(backend)
-    outside = backend.column(OUTSIDE) > 0
-    refused, warned = outside, [(outside, NOT_PROBABILITIES)]
-    if rule is LOG_RULE:
-        sums |= _log_sums(backend)
-        summed = summed + _weighted(rule.constant, nodes, backend)
-        wrong = backend.column(WRONG) > 0
-        refused = outside | wrong
-        warned.append((wrong, INFINITE))
-    estimate = backend.where(refused, None, backend.where(summed > 0, summed, 0.0))
-    losses = [[weight * loss for loss in rule.losses(skewed, backend)] for skewed, weight in nodes]
-    positive, negative, by_score_prior = map(backend.total, zip(*losses, strict=True))
-    weights = (
-        backend.total(weight * _prior(skewed) for skewed, weight in nodes),
-        backend.total(weight * (1 - _prior(skewed)) for skewed, weight in nodes),
-    )
-    # At the observed prior itself scores stay as they are, whatever it is.
-    is_moved = score_prior == OBSERVED and all(isinstance(skewed, float) for skewed, _ in nodes)
-    loss = CaseLoss(
-        scored_columns(score_prior, backend), positive, negative, weights,
-        bounded=rule is BRIER_RULE, by_score_prior=by_score_prior if is_moved else None,
+        of_class: share * pl.when(part > 0).then(part).otherwise(1.0).log()
+        for of_class, share, part in ((LOG_UP, scored.pos, scored.up),
+                                      (LOG_DOWN, scored.neg, scored.down))
+    }  # fmt: skip
+    wrong = (
+        pl.when(scored.up > 0).then(0.0).otherwise(scored.pos)
+        + pl.when(scored.down > 0).then(0.0).otherwise(scored.neg)
     )  # fmt: skip
+    outside, infinite = given.column(OUTSIDE) > 0, given.column(WRONG) > 0
+    loss = summed + _mean(constant, nodes)
     return Measure(
-        rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums,
-        bounds=(0.0, None), warnings=tuple(warned), mergeable_segments=False, every_cell=True,
-        case_loss=loss,
+        name="log_loss", estimate=pl.when(~(outside | infinite)).then(loss.clip(lower_bound=0.0)),
+        score_sums={name: _mean(scored.log_loss, nodes), WRONG: wrong} | logs | _outside(given),
+        bounds=(0.0, None), warnings=((outside, NOT_PROBABILITIES), (infinite, INFINITE)),
     )  # fmt: skip
 
 
-def _refined(label: str, nodes: Nodes, given: MeasureArguments) -> Measure:
-    """The mean Brier score that is left once scores are calibrated by the hull."""
-    name = f"{PRIVATE}refinement_{label}"
-    sums = {name: _weighted(_refinement_term, nodes, given.backend)}
+def _refinement(
+    label: str, nodes: Sequence[tuple[Skew, float]], given: MeasureArguments
+) -> Measure:
+    """The Brier score that is left once scores are calibrated by the hull.
+
+    A segment of the hull holds πΔt positives and (1−π)Δf negatives: times p(1−p) of the segment.
+    """
+    name, s = f"{PRIVATE}refinement_{label}", given.segment
+    left = _mean(lambda skew: (1 - _prior(skew)) * s.dt * s.df / (s.dt + skew * s.df), nodes)
     return Measure(
-        "refinement_loss", given.backend.column(name), hull_sums=sums, bounds=(0.0, None),
-        no_limits=ON_THE_HULL,
+        name="refinement_loss", estimate=given.column(name), hull_sums={name: left},
+        bounds=(0.0, None),
     )  # fmt: skip
 
 
-def _refinement_term(skewed: Quantity, backend: Backend) -> Quantity:
-    """A block of the hull holds πΔt positives and (1−π)Δf negatives: times p(1−p) of the block."""
-    _, _, (dt, df) = segments_in(backend).segment
-    return (1 - _prior(skewed)) * dt * df / (dt + skewed * df)
-
-
-def _calibrated(label: str, nodes: Nodes, given: MeasureArguments) -> Measure:
-    """The mean Brier score less its refinement loss: what calibration would save."""
-    scored, refined = _scored(BRIER_RULE, label, nodes, given), _refined(label, nodes, given)
-    excess = scored.estimate - refined.estimate
+def _calibration(
+    label: str, nodes: Sequence[tuple[Skew, float]], given: MeasureArguments
+) -> Measure:
+    """The Brier score less its refinement loss: what calibration would save."""
+    scored, refined = _brier(label, nodes, given), _refinement(label, nodes, given)
     # The hull is the best of all calibrations, but both sums are rounded.
-    estimate = given.backend.where(excess < 0, 0.0, excess)
+    excess = (scored.estimate - refined.estimate).clip(lower_bound=0.0)
     return replace(
-        scored, name="calibration_loss", estimate=estimate, hull_sums=refined.hull_sums,
-        case_loss=None, no_limits=ON_THE_HULL,
+        scored, name="calibration_loss", estimate=excess, hull_sums=refined.hull_sums
     )  # fmt: skip
 
 
-def _at_priors(made: Made, given: MeasureArguments) -> list[Measure]:
-    """A loss at each prior; at many priors interpolated from a few, as AUPREC is."""
+def _at_priors(build: Build, given: MeasureArguments) -> list[Measure]:
+    """A loss at each prior."""
     return [
-        replace(made(f"at_{i}", [(at.skew, 1.0)], given), prior=at.prior, many=at.many)
-        for i, at in enumerate(at_priors(given.priors, given.backend))
-    ]
+        replace(
+            build(repr(prior), [(skewed, 1.0)], given), prior=prior, arguments=given,
+            nodes=((skewed if isinstance(skewed, float) else None, 1.0),),
+        )
+        for prior, skewed in skews(given.priors, given.column)
+    ]  # fmt: skip
 
 
-def _mean(made: Made, given: MeasureArguments) -> Measure:
+def _over_range(build: Build, given: MeasureArguments) -> list[Measure]:
     """The mean of a loss over a range of priors or a belief."""
     belief = resolve_belief(given.over)
-    nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
-    mean = made("range", nodes, given)
-    return replace(mean, name=f"{mean.name}_range", over=over_label(given.over, "prior"))
+    nodes = tuple(zip(belief.skews, belief.weights, strict=True))
+    mean = build("range", nodes, given)
+    label = over_label(given.over, "prior")
+    return [replace(mean, name=f"{mean.name}_range", over=label, arguments=given, nodes=nodes)]
 
 
 def _skill(given: MeasureArguments) -> list[Measure]:
     """Brier skill: 1 less the Brier score over that of the prior itself, π(1−π)."""
-    measures = []
-    for measure in _at_priors(partial(_scored, BRIER_RULE), given):
-        prior: Quantity = measure.prior
-        worth = 1 / (prior * (1 - prior))
-        loss = replace(cast(CaseLoss, measure.case_loss), scale=-worth)
-        estimate = 1 - measure.estimate * worth
-        measures.append(
-            replace(
-                measure, name="brier_skill", estimate=estimate, case_loss=loss, bounds=(None, 1.0)
-            )
+    return [
+        replace(measure, name="brier_skill", estimate=1 - measure.estimate * _worth(skewed),
+                bounds=(None, 1.0))
+        for measure, (_, skewed) in zip(
+            _at_priors(_brier, given), skews(given.priors, given.column), strict=True
         )
-    return measures
+    ]  # fmt: skip
 
 
 def _defined(
-    name: str, label: str, description: str, made: Made
+    name: str, label: str, description: str, build: Build
 ) -> tuple[MeasureDefinition, MeasureDefinition]:
     """A loss at each prior, and its mean over a range or belief."""
     return (
         MeasureDefinition(
-            name, label, description, partial(_at_priors, made), higher_is_better=False,
+            name, label, description, partial(_at_priors, build), higher_is_better=False,
             at_priors=True, by_default=False,
         ),
         MeasureDefinition(
             f"{name}_range", f"mean {label}", f"{label} averaged over a range of priors, or under "
-            "a belief", lambda given: [_mean(made, given)], higher_is_better=False, over="belief",
+            "a belief", partial(_over_range, build), higher_is_better=False, over="belief",
             mean_of=name, by_default=False,
         ),
     )  # fmt: skip
@@ -263,20 +261,20 @@ def _defined(
 BRIER, BRIER_RANGE = _defined(
     "brier", "Brier score",
     "mean squared error of the scores as probabilities, re-weighted to each prior (Brier 1950)",
-    partial(_scored, BRIER_RULE),
+    _brier,
 )  # fmt: skip
 LOG_LOSS, LOG_LOSS_RANGE = _defined(
     "log_loss", "log loss",
     "mean negative logarithm of the probability of the truth, re-weighted to each prior; in nats",
-    partial(_scored, LOG_RULE),
+    _log_loss,
 )  # fmt: skip
 CALIBRATION_LOSS, CALIBRATION_LOSS_RANGE = _defined(
     "calibration_loss", "calibration loss",
-    "Brier score less the refinement loss: what calibration would save", _calibrated,
+    "Brier score less the refinement loss: what calibration would save", _calibration,
 )  # fmt: skip
 REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE = _defined(
     "refinement_loss", "refinement loss",
-    "Brier score of any scores once they are calibrated by the ROC hull", _refined,
+    "Brier score of any scores once they are calibrated by the ROC hull", _refinement,
 )  # fmt: skip
 BRIER_SKILL = MeasureDefinition(
     name="brier_skill",
@@ -290,5 +288,3 @@ SCORING = (
     BRIER, BRIER_RANGE, LOG_LOSS, LOG_LOSS_RANGE, CALIBRATION_LOSS, CALIBRATION_LOSS_RANGE,
     REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE, BRIER_SKILL,
 )  # fmt: skip
-# Means of the losses of cases, which have standard errors.
-CASE_LOSSES = ("brier", "brier_range", "log_loss", "log_loss_range", "brier_skill")

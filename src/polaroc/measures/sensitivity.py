@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from math import pi, sqrt
 
 import numpy as np
 import polars as pl
 
-from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
+from polaroc.base.columns import collect_like
 from polaroc.base.private_columns import PRIVATE
-from polaroc.curves.whole import takes_curve
+from polaroc.curves.segments import segment
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, check_choice, example
-from polaroc.measures.balanced import (
-    balanced,
-    distance,
-    error_area,
-    mean_error_gradient,
-    partial_area,
-    point_gradient,
-)
+from polaroc.measures.balanced import balanced_point, distance, partial_area, range_error
 from polaroc.measures.functions import measures_of_curves
-from polaroc.measures.spec import GradientTerm, Measure, MeasureDefinition
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
 from polaroc.priors.beliefs import over_label
-from polaroc.priors.grids import range_of, skew
-from polaroc.typing import Array, Quantity
+from polaroc.priors.grids import range_of
+from polaroc.typing import Array, Frame, Quantity
 
 AREAS = ("error", "partial")
 # Line segments of an arc of equal AccSens.
 ARC_STEPS = 60
 
 
-@takes_curve
-def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
+def sens(curve: Frame, over: tuple[float, float]) -> Frame:
     """Prior sensitivity: how far the balanced operating point moves over a range of priors.
 
     At a prior π the balanced point is where the curve crosses the ray
@@ -71,16 +63,16 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     >>> round(curves.pipe(pr.sens, over=(0.1, 0.9))["estimate"].item(), 3)
     0.8
     """
-    return measures_of_curves(curve, [replace(sens_measure(over), over=None)])
+    measures = [replace(sens_measure(over), over=None)]
+    return collect_like(curve, measures_of_curves(whole_curves(curve), measures))
 
 
-@takes_curve
 def accsens(
-    curve: pl.LazyFrame,
+    curve: Frame,
     over: tuple[float, float],
     weights: tuple[float, float] = (1, 1),
     area: str = "error",
-) -> pl.LazyFrame:
+) -> Frame:
     """Accuracy and prior sensitivity combined, over a range of priors; low is good.
 
     Parameters
@@ -119,62 +111,58 @@ def accsens(
     >>> round(curves.pipe(pr.accsens, over=(0.1, 0.9))["estimate"].item(), 3)
     0.63
     """
-    return measures_of_curves(curve, [replace(accsens_measure(over, weights, area), over=None)])
+    measures = [replace(accsens_measure(over, weights, area), over=None)]
+    return collect_like(curve, measures_of_curves(whole_curves(curve), measures))
 
 
-def sens_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measure:
-    """Sens as a measure."""
-    distance, least, held = _sens(over, backend)
-    gradient_terms = _point_terms(over, 1 / distance, backend)
+def sens_measure(over: tuple[float, float], column: Callable[[str], pl.Expr] = pl.col) -> Measure:
+    """Sens as a measure (AccSens Eq. 3)."""
+    low, high = (balanced_point(prior, column) for prior in range_of(over))
     return Measure(
-        "sens",
-        distance,
-        least=least,
-        gradient_terms=gradient_terms,
-        over=over_label(over),
-        held=held,
-    )
+        name="sens", estimate=distance(low, high), least=low.least | high.least,
+        over=over_label(over), arguments=MeasureArguments(over=over),
+    )  # fmt: skip
 
 
-def auc_range_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measure:
+def auc_range_measure(
+    over: tuple[float, float], column: Callable[[str], pl.Expr] = pl.col
+) -> Measure:
     """One minus the mean error of the balanced point over the range."""
-    gradient_terms = (_area_term(over, 1.0),)
+    lo, hi = range_of(over)
+    name = f"{PRIVATE}error_{over!r}"
     return Measure(
-        "auc_range",
-        *error_area(over, backend),
-        gradient_terms=gradient_terms,
-        over=over_label(over),
-    )
+        name="auc_range", estimate=1 - column(name) / (hi - lo),
+        sums={name: range_error(segment(column), over)}, over=over_label(over),
+        arguments=MeasureArguments(over=over),
+    )  # fmt: skip
 
 
 def accsens_measure(
     over: tuple[float, float],
     weights: tuple[float, float] = (1, 1),
     area: str = "error",
-    backend: Backend = POLARS,
+    column: Callable[[str], pl.Expr] = pl.col,
 ) -> Measure:
-    """AccSens as a measure."""
+    """AccSens as a measure (AccSens Eq. 4)."""
     check_choice("area", area, AREAS)
-    distance, least, held = _sens(over, backend)
-    area_function = error_area if area == "error" else partial_area
-    accuracy, columns, sums = area_function(over, backend)
-    value = combined(accuracy, distance, weights)
-    gradient_terms: tuple[GradientTerm, ...] = ()
-    if area == "error":
-        by_area = weights[0] * (accuracy - 1) / (2 * value)
-        by_points = _point_terms(over, weights[1] / (2 * value), backend)
-        gradient_terms = (_area_term(over, by_area), *by_points)
-    return Measure(
-        "accsens", value, columns, sums, least, gradient_terms=gradient_terms,
-        over=over_label(over), held=held,
+    sens, accuracy = sens_measure(over, column), auc_range_measure(over, column)
+    if area == "partial":
+        names = [f"{PRIVATE}{part}_{over!r}" for part in ("partial", "width")]
+        missed, width = map(column, names)
+        sums = dict(zip(names, partial_area(segment(column), over), strict=True))
+        accuracy = replace(
+            accuracy, estimate=pl.when(width > 0).then(1 - missed / width), sums=sums
+        )
+    return replace(
+        sens, name="accsens", estimate=combined(accuracy.estimate, sens.estimate, weights),
+        sums=accuracy.sums,
     )  # fmt: skip
 
 
-def equal_error_measure(backend: Backend = POLARS) -> Measure:
+def equal_error_measure(column: Callable[[str], pl.Expr] = pl.col) -> Measure:
     """ε: the error where FNr = FPr, at the balanced point of prior 0.5."""
-    (_, f), least, held = balanced(0.5, backend)
-    terms = (_point_term(0.5, 1.0),)
-    return Measure("equal_error", f, least=least, gradient_terms=terms, held=held)
+    point = balanced_point(0.5, column)
+    return Measure(name="equal_error", estimate=point.f, least=point.least)
 
 
 def combined(area: Quantity, sens: Quantity, weights: Sequence[float] = (1, 1)) -> Quantity:
@@ -229,38 +217,6 @@ def check_arc_weights(weights: Sequence[float]) -> None:
         )
 
 
-def _sens(
-    over: tuple[float, float], backend: Backend
-) -> tuple[Quantity, dict[str, Quantity], dict[str, Quantity]]:
-    """Sens, and the minima and held values it needs."""
-    lo, hi = (balanced(prior, backend) for prior in range_of(over))
-    return distance(lo.point, hi.point), lo.least | hi.least, lo.held | hi.held
-
-
-def _point_terms(
-    over: tuple[float, float], scale: Quantity, backend: Backend
-) -> tuple[GradientTerm, ...]:
-    """Gradient terms of the balanced points at both ends, for `scale` times ½ Sens²."""
-    low, high = (balanced(prior, backend).point for prior in over)
-    fall, run = low[0] - high[0], high[1] - low[1]
-    # At a balanced point t = 1 − λf.
-    by_low, by_high = (
-        scale * sign * (run + skew(prior) * fall) / 2
-        for prior, sign in zip(over, (-1, 1), strict=True)
-    )
-    return _point_term(over[0], by_low), _point_term(over[1], by_high)
-
-
-def _point_term(prior: float, slope: Quantity) -> GradientTerm:
-    gradient = partial(point_gradient, prior=prior)
-    return GradientTerm(f"{PRIVATE}point_{prior!r}", gradient, slope, every_cell=True)
-
-
-def _area_term(over: tuple[float, float], slope: Quantity) -> GradientTerm:
-    gradient = partial(mean_error_gradient, over=over)
-    return GradientTerm(f"{PRIVATE}error_{over!r}", gradient, slope)
-
-
 def _arc(level: float, by_error: float, by_sens: float) -> dict[str, Array]:
     share = np.linspace(0, 1, ARC_STEPS + 1)
     level *= sqrt(2)
@@ -277,7 +233,7 @@ SENS = MeasureDefinition(
     name="sens",
     label="Sens",
     description="how far the balanced point moves over a range of priors (AccSens Eq. 3)",
-    build=lambda given: [sens_measure(given.over, given.backend)],
+    build=lambda given: [sens_measure(given.over, given.column)],
     higher_is_better=False,
     over="range",
     in_summary=True,
@@ -286,14 +242,14 @@ AUC_RANGE = MeasureDefinition(
     name="auc_range",
     label="AUC over the range",
     description="one minus the mean error of the balanced point over a range of priors (AccSens)",
-    build=lambda given: [auc_range_measure(given.over, given.backend)],
+    build=lambda given: [auc_range_measure(given.over, given.column)],
     over="range",
 )
 ACCSENS = MeasureDefinition(
     name="accsens",
     label="AccSens",
     description="the mean error over the range and Sens in one number (AccSens Eq. 4)",
-    build=lambda given: [accsens_measure(given.over, backend=given.backend)],
+    build=lambda given: [accsens_measure(given.over, column=given.column)],
     higher_is_better=False,
     over="range",
     in_summary=True,
@@ -302,7 +258,7 @@ EQUAL_ERROR = MeasureDefinition(
     name="equal_error",
     label="equal error",
     description="the error at the balanced point of prior ½, where FNr = FPr (AccSens)",
-    build=lambda given: [equal_error_measure(given.backend)],
+    build=lambda given: [equal_error_measure(given.column)],
     higher_is_better=False,
     default_needs_range=True,
 )

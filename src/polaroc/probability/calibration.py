@@ -18,7 +18,9 @@ from polaroc.base.rounding import p_in_words, with_limits
 from polaroc.base.statistics import equal_units
 from polaroc.base.text_tables import Summarised, table
 from polaroc.curves.curve import curves_of
-from polaroc.curves.keys import totals
+from polaroc.curves.totals import totals
+from polaroc.inference.evidence import FEWEST_CLUSTERS, quantile
+from polaroc.inference.variances import cluster_numbers
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
@@ -30,8 +32,6 @@ from polaroc.probability.calibration_curve import MIN_DRAWS, calibration_curve
 from polaroc.probability.regression import calibration_fit
 from polaroc.probability.score_test import recalibration
 from polaroc.typing import Array, Prior, Priors, Table
-from polaroc.uncertainty.cells import numbered
-from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, quantile
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -246,7 +246,7 @@ def _row(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]
         score = reweighted(score, skew(float(score_prior)), negatives / positives)
     clusters = np.arange(len(score))
     if CLUSTER in rows.columns:
-        clusters = np.unique(numbered(rows), return_inverse=True)[1]
+        clusters = np.unique(cluster_numbers(rows[CLUSTER]), return_inverse=True)[1]
     has_clusters, has_weights = clusters.max() + 1 < len(clusters), np.ptp(weight) > 0
     # The cases or clusters of a class, of weighted ones as many as there are equal ones.
     sizes = [np.bincount(clusters[of], weight[of]) for of in (truth, ~truth)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, NoReturn, Unpack
 
 import polars as pl
 
@@ -132,11 +132,7 @@ def probabilities(
             hint="drop such rows first: frame.drop_nulls(...), or correct them.",
         )
     if flag.item():
-        raise InvalidTable(
-            "the scores are those of the tuning table: probabilities of the cases that the curve "
-            "was made of are too good.",
-            hint="give other cases, or same_table=True.",
-        )
+        refuse_tuning_table()
     return _shown(result.lazy(), names, no_flag).collect()
 
 
@@ -163,6 +159,15 @@ def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]
     score = pl.when(pl.col("error").is_null()).then("score")
     rows = cases.rows.with_columns(note.alias(ROW_NOTE), score.alias(OF_ROW))
     return replace(cases, rows=rows.select(GIVEN, *cases.keys, ROW_NOTE, OF_ROW)), names
+
+
+def refuse_tuning_table() -> NoReturn:
+    """Raise for cases that the curve was made of."""
+    raise InvalidTable(
+        "the scores are those of the tuning table: probabilities of the cases that the curve "
+        "was made of are too good.",
+        hint="give other cases, or same_table=True.",
+    )
 
 
 def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

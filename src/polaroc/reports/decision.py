@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from polaroc import rates
 from polaroc.base.rounding import number, percent, significant
 from polaroc.base.text import capitalised, one_name
-from polaroc.comparison.answer import OF_AREA, first_words, how_sure
-from polaroc.comparison.choice import judged_models
-from polaroc.comparison.fold_thresholds import (
+from polaroc.models.answer import OF_AREA, first_words, how_sure
+from polaroc.models.by_cost import cost_in_words, how_sure_of_cost, take_first
+from polaroc.models.choice import judged_models
+from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     judged_on_other_folds,
 )
-from polaroc.comparison.measure_rows import doubts
-from polaroc.comparison.stakes import cost_in_words, how_sure_of_cost, take_first
+from polaroc.models.measure_rows import doubts
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.changes import what_would_change
-from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, stakes
+from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, costs
 from polaroc.reports.ranking import AREA, COST
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import (
@@ -149,7 +149,7 @@ def _cost(findings: Findings) -> str:
     """The cost of the first model, if models are ranked by it."""
     if findings.choice is None or not findings.by_cost:
         return ""
-    return cost_in_words(judged_models(findings.choice), stakes(findings.question))
+    return cost_in_words(judged_models(findings.choice), costs(findings.question))
 
 
 def _final_model(findings: Findings) -> str:
@@ -225,7 +225,7 @@ def _probability(findings: Findings) -> str:
     if is_area:
         words = how_sure(models, is_bound=choice.is_bound, unit=OF_AREA)
     else:
-        words = how_sure_of_cost(models, stakes(findings.question), is_bound=choice.is_bound)
+        words = how_sure_of_cost(models, costs(findings.question), is_bound=choice.is_bound)
     areas = findings.measures.filter(measure="iauprec")
     if words and is_area and areas["note"].drop_nulls().str.contains(BIASED).any():
         words += (

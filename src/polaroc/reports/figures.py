@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.rounding import number, percent
-from polaroc.charts.pairwise import spread_in_words
+from polaroc.base.rounding import number, percent, with_limits
+from polaroc.charts.pairwise import estimates_in_words
 from polaroc.charts.saving import escape_names
 from polaroc.charts.theme import COLOURS
-from polaroc.comparison.compared import rows_among
-from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.models.comparison import first_pairs, interval_rule
+from polaroc.models.inputs import rows_among
 from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import AREA
 from polaroc.reports.tables import ReportTable
@@ -165,19 +165,16 @@ def pairs(findings: Findings) -> Figure | None:
         return None
     shown, _ = first_pairs(findings.comparison, MAX_NAMED)
     first = shown.select(*shown.columns[:2], "difference", "adjusted_lower", "adjusted_upper")
-    sentences = [
-        f"{a} − {b} {number(d)} ({number(lo)} to {number(hi)})"
-        for a, b, d, lo, hi in first.iter_rows()
-    ]
+    sentences = [f"{a} − {b} {with_limits(*limits)}" for a, b, *limits in first.iter_rows()]
     rest = findings.comparison.pairs.height - len(sentences)
     more = [f"and {rest} more"] if rest else []
-    rule = interval_rule(findings.comparison.plan)
+    rule = interval_rule(findings.comparison)
     return Figure(
         "pairs-chart",
         charts.pairs(
             findings.comparison, "Differences between the models", colours=colours(findings)
         ),
-        f"Above, {spread_in_words(findings.comparison)}, which is no interval; below, {rule}.",
+        f"Above, {estimates_in_words(findings.comparison)}; below, {rule}.",
         f"Differences (adjusted intervals): {'; '.join([*sentences, *more])}.",
         model_names(findings),
         wide=True,

@@ -7,16 +7,19 @@ import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, RESERVED, require
 from polaroc.base.text import capitalised
-from polaroc.comparison.answer import changes
-from polaroc.comparison.by_cost import choose_by_cost
-from polaroc.comparison.choice import Choice
-from polaroc.comparison.choose import choose_measured
-from polaroc.comparison.compare import of_fitted
-from polaroc.comparison.compared import of_keys, pooled, rows_among
-from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
-from polaroc.comparison.design import Plan
-from polaroc.comparison.fitted import Fitted, fitted
-from polaroc.comparison.measure_rows import (
+from polaroc.curves.curve import curve
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.table import humanize_note
+from polaroc.models.answer import changes
+from polaroc.models.by_cost import Costs, choose_by_cost, choose_by_cost_of_folds, costs_of
+from polaroc.models.choice import Choice
+from polaroc.models.choose import choose_measured
+from polaroc.models.compare import of_fitted
+from polaroc.models.comparison import Comparison
+from polaroc.models.fitted import Fitted, fitted
+from polaroc.models.inputs import of_keys, rows_among
+from polaroc.models.measure_rows import (
     doubts,
     of_range,
     only_range,
@@ -24,13 +27,7 @@ from polaroc.comparison.measure_rows import (
     range_rows,
     refuse_one_class,
 )
-from polaroc.comparison.regret import evaluate_hint
-from polaroc.comparison.result import Comparison
-from polaroc.comparison.stakes import Stakes, stakes_of
-from polaroc.curves.curve import curve
-from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.table import humanize_note
+from polaroc.models.regret import evaluate_hint
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief
@@ -156,7 +153,7 @@ def drawn(findings: Findings, most: int) -> Findings:
             choice, models=rows_among(choice.models, shown), priors=rows_among(choice.priors, shown)
         )
     if comparison is not None:
-        comparison = replace(comparison, letters=rows_among(comparison.letters, shown))
+        comparison = replace(comparison, models=rows_among(comparison.models, shown))
     return replace(
         findings,
         measures=rows_among(findings.measures, shown),
@@ -183,7 +180,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         over=question.over,
     )  # fmt: skip
     refuse_one_class(measures)
-    curves = curve(pooled(cases))
+    curves = curve(replace(cases, fold=()))
     # Where a model was measured once. Limits at each prior would take ten times as long.
     tested: Fitted | None = None
     if not question.folds:
@@ -277,20 +274,20 @@ def _choice(
     )  # fmt: skip
 
 
-def stakes(question: Question) -> Stakes:
+def costs(question: Question) -> Costs:
     """The cost of errors, over the priors of the question."""
-    return stakes_of(*question.needs.costs, question.over, estimate=question.estimate)
+    return costs_of(*question.needs.costs, question.over, estimate=question.estimate)
 
 
 def _choice_by_cost(question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on other cases or folds."""
     if question.tuning is None:
         return choose_by_cost_of_folds(
-            question.compared, stakes(question), test_train_ratio=question.test_train_ratio,
+            question.compared, costs(question), test_train_ratio=question.test_train_ratio,
             level=question.level,
         )  # fmt: skip
     return choose_by_cost(
-        question.compared.cases, question.tuning, stakes(question), level=question.level
+        question.compared.cases, question.tuning, costs(question), level=question.level
     )
 
 
@@ -315,4 +312,4 @@ def _comparison(
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    return of_fitted(tested, Plan("trained", level=question.level), "iauprec"), ""
+    return of_fitted(tested, question.level), ""

@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
-from polaroc.comparison.compared import Compared, without_errors
 from polaroc.errors import InvalidArgument, quoted
+from polaroc.models.inputs import Inputs, with_model, without_errors
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
@@ -75,14 +75,11 @@ class Needs:
         return [Need("recall", priors, recall) for recall in recalls]
 
 
-NAMELESS = "the model"
-
-
 @dataclass(frozen=True)
 class Question:
     """The arguments of `report` of the same names, and the columns of models and folds."""
 
-    compared: Compared  # of predictions: `ranked_rows`
+    compared: Inputs  # of predictions: `ranked_rows`
     over: tuple[float, float] | Belief | None
     test_train_ratio: float | None
     level: float
@@ -138,15 +135,8 @@ class Question:
         return self.needs.has_costs and (self.tuning is not None or bool(self.folds))
 
 
-def with_model(cases: Cases[Any]) -> Cases[Any]:
-    """The cases, with a column that names the only model where none tells models apart."""
-    if cases.model is not None:
-        return cases
-    return replace(cases, rows=cases.rows.with_columns(model=pl.lit(NAMELESS)), model="model")
-
-
 def tuning_rows(
-    tuning: Table | Cases[Any], cases: Cases[Any], judged: Compared
+    tuning: Table | Cases[Any], cases: Cases[Any], judged: Inputs
 ) -> tuple[Cases[pl.DataFrame], list[str]]:
     """Predictions of the same models on other cases, and warnings of cases that are judged, too.
 

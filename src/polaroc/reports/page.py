@@ -12,8 +12,8 @@ from typing import Any
 
 from polaroc.base.text import escape_control
 from polaroc.charts.libraries import browser_libraries, page_functions
-from polaroc.comparison.answer import describe_separation
-from polaroc.comparison.result import verdict
+from polaroc.models.answer import describe_separation
+from polaroc.models.comparison import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.decision import counts, decide, need_in_words
@@ -230,7 +230,7 @@ def sources(findings: Findings, *, calibration_shown: bool = False) -> list[Sour
         used.add("clusters")
     if comparison is not None:
         used.add("pairs")
-        if comparison.plan.target == "trained":
+        if comparison.target == "trained":
             used.add("cases")
     if findings.question.folds and findings.question.test_train_ratio is not None:
         used.add("overlap")

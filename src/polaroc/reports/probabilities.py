@@ -6,9 +6,9 @@ from polaroc import charts
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.base.text import named, one_name
-from polaroc.comparison.compared import rows_among
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
+from polaroc.models.inputs import rows_among
 from polaroc.priors.grids import OBSERVED
 from polaroc.probability.calibration_curve import calibration_curve
 from polaroc.reports.figures import MAX_DRAWN, POOLED, Figure, Section, colours
@@ -79,7 +79,7 @@ def _table(
     """The Brier score of each model at each prior, its parts and its skill."""
     names = [*BRIER_PARTS, "brier_skill"]
     selected = select_measures(names, priors, None, "exact", score_prior=score_prior)
-    long = measures_of_curves(curves.lazy(), selected.measures).collect()
+    long = measures_of_curves(curves.lazy(), selected).collect()
     model, estimate = keys.columns[0], pl.col("estimate")
     estimates = {name: estimate.filter(measure=name).first() for name in names}
     by_prior = long.group_by(model, "prior").agg(**estimates).sort("prior")

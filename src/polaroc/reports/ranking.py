@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.inference.evidence import evidence_from_folds
 from polaroc.priors.in_use import widest
 from polaroc.reports.inputs import Question
-from polaroc.uncertainty.evidence import of_folds
 
 if TYPE_CHECKING:
-    from polaroc.comparison.choice import Choice
+    from polaroc.models.choice import Choice
 
 AREA, COST = "area", "cost"
 # Difference of the mean IAUPREC from the expectation up to which its limits are shown.
@@ -90,7 +90,9 @@ def _corrected(rows: pl.DataFrame, model: str, ratio: float, level: float) -> pl
         if len(values) < 2:
             limits.append((name, None, None))
             continue
-        lower, upper = (float(end.item()) for end in of_folds(values, ratio).limits(level))
+        lower, upper = (
+            float(end.item()) for end in evidence_from_folds(values, ratio).limits(level)
+        )
         # An area lies between 0 and 1.
         limits.append((name, max(lower, 0.0), min(upper, 1.0)))
     schema: dict[str, Any] = {

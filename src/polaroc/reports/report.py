@@ -19,18 +19,18 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.base.columns import as_lazy, refuse_nested
-from polaroc.comparison.choice_measures import needs_predictions
-from polaroc.comparison.compared import compared, compared_cases, ranked_rows
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
+from polaroc.models.choose import needs_predictions
+from polaroc.models.inputs import compared_cases, ranked_rows, read_inputs, with_model
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions
-from polaroc.reports.inputs import LIMITED, Needs, Question, tuning_rows, with_model
+from polaroc.reports.inputs import LIMITED, Needs, Question, tuning_rows
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
@@ -188,7 +188,7 @@ def report(
     check_whole("grid", grid, 2, MAX_NUMBER)
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     _check_inputs(cases, over, tuning)
-    given = compared(with_model(cases))
+    given = read_inputs(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
         estimate=estimate,

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.rounding import number, p_value, percent, probability, significant
-from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.models.comparison import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import AREA, COST
@@ -161,7 +161,7 @@ def pairs_table(findings: Findings) -> ReportTable | None:
     first, second = (column(shown.to_series(i)) for i in (0, 1))
     return ReportTable(
         "pairs",
-        f"Each two models{which}; {interval_rule(comparison.plan)}",
+        f"Each two models{which}; {interval_rule(comparison)}",
         {
             "pair": [f"{a} − {b}" for a, b in zip(first, second, strict=True)],
             "difference": numbers(shown["difference"]),

@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.statistics import binomial_band
-from polaroc.comparison.compared import of_keys
-from polaroc.comparison.fold_thresholds import (
+from polaroc.curves.curve import curve
+from polaroc.errors import InvalidTable
+from polaroc.inference.evidence import evidence_from_folds
+from polaroc.models.fold_thresholds import (
     OWN_SCALES,
     Folds,
     HeldOutRates,
@@ -19,8 +21,7 @@ from polaroc.comparison.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
-from polaroc.curves.curve import curve
-from polaroc.errors import InvalidTable
+from polaroc.models.inputs import of_keys
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, discrete, resolve_belief
 from polaroc.reports.inputs import Question
@@ -31,7 +32,6 @@ from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.texts import threshold_text
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import of_folds
 
 # The text of a threshold that calls nothing positive.
 NONE = "none"
@@ -326,7 +326,7 @@ def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, 
         known = [values[~np.isnan(values), None] for values in rates]
         if min(map(len, known)) < 2:
             return {}
-        evidence = [of_folds(values, question.test_train_ratio) for values in known]
+        evidence = [evidence_from_folds(values, question.test_train_ratio) for values in known]
         lower, upper = np.array([one.limits(question.level) for one in evidence])[..., 0, 0].T
         limits[f"{name}_lower"] = np.maximum(lower, 0).tolist()
         limits[f"{name}_upper"] = np.minimum(upper, 1).tolist()

@@ -30,9 +30,9 @@ from polaroc.base.columns import (
 from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
-from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.surface import RATES
+from polaroc.curves.totals import totals
 from polaroc.errors import InvalidTable, check_choice
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns

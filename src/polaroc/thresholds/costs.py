@@ -10,14 +10,21 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_bool, check_share, refuse_unused, shares, unless
-from polaroc.base.columns import HAS_BOTH, curve_keys, refuse_clash, with_level, within
+from polaroc.base.columns import (
+    HAS_BOTH,
+    collect_like,
+    curve_keys,
+    refuse_clash,
+    with_level,
+    within,
+)
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
-from polaroc.curves.whole import takes_curve
+from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
@@ -25,7 +32,7 @@ from polaroc.priors.grids import skew_at
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.design_effects import EFFECTS, read_once, why_no_limits, with_effects
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.typing import Array, Priors, Table
+from polaroc.typing import Array, Frame, Priors, Table
 
 PROBABILITY_COST = "probability_cost"
 LIMITS = ("lower", "upper", "note")
@@ -34,8 +41,7 @@ GIVEN = ("tpr", "fpr", "positives", "negatives", *EFFECTS, "prior", "threshold")
 ENDS = dict.fromkeys(("lower", "upper"), pl.Float64())
 
 
-@takes_curve
-def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 101) -> pl.LazyFrame:
+def cost_curve(curve: Frame, probability_cost: int | Sequence[float] = 101) -> Frame:
     """The least normalised expected cost of each curve, for all priors and costs.
 
     Prior and costs act together through the probability cost
@@ -76,12 +82,13 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     >>> round(pr.cost_curve(curves, [0.5])["cost"].item(), 12)
     0.3
     """
-    keys = curve_keys(curve)
+    curves = whole_curves(curve)
+    keys = curve_keys(curves)
     grid = _grid(probability_cost)
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
     order = private("order")
-    return (
-        hulls_of(curve)
+    least = (
+        hulls_of(curves)
         .filter(HAS_BOTH)
         .join(grid, how="cross")
         .with_columns(
@@ -91,6 +98,7 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         .agg(pl.col("cost", "threshold", "tpr", "fpr").sort_by("cost", order).first())
         .sort(*keys, PROBABILITY_COST, nulls_last=True)
     )
+    return collect_like(curve, least)
 
 
 @frame_of_cases

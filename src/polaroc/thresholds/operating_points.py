@@ -21,7 +21,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import private
 from polaroc.curves.curve import cases_or_curve, curves_of, like
-from polaroc.curves.segments import CELLS
+from polaroc.curves.segments import segment_of_counts
 from polaroc.curves.surface import with_rates
 from polaroc.errors import InvalidArgument, check_choice, example, quoted
 from polaroc.predictions.cases import Cases, frame_of_cases
@@ -339,7 +339,7 @@ def _selected(
     surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule, kept: Sequence[str]
 ) -> pl.LazyFrame:
     """The point that the rule selects of each curve at each prior."""
-    (t0, f0), _, (dt, df) = CELLS.segment
+    t0, f0, _, _, dt, df, *_ = segment_of_counts()
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
     # An estimated prior may be missing, 0 or 1.
     is_defined = HAS_BOTH & pl.col("skew").is_not_null()

@@ -10,7 +10,7 @@ from polaroc import rates
 from polaroc.base.checks import is_number, shortened
 from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
-from polaroc.curves.segments import CELLS
+from polaroc.curves.segments import segment_of_counts
 from polaroc.errors import InvalidArgument, example
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
@@ -66,7 +66,7 @@ def rules(
 ) -> dict[str, Callable[[], ThresholdRule]]:
     """Each rule by name."""
     t, f, skewed, threshold = (pl.col(name) for name in ("tpr", "fpr", "skew", SCORE))
-    (t0, f0), (t1, f1), (dt, df) = CELLS.segment
+    t0, f0, t1, f1, dt, df, *_ = segment_of_counts()
     everything = pl.lit(True)
     early = -(pl.col("tp") + pl.col("fp"))
     balanced = ((1 - t0) - skewed * f0) / (dt + skewed * df)

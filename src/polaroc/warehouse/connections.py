@@ -3,59 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument, MissingExtra, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, MissingExtra, quoted
 from polaroc.typing import IbisTable
-from polaroc.warehouse.columns import ibis_library
 
-MAX_NAME_PARTS = 3
 SPARK = "sc"
 POSTGRES = ("postgres", "postgresql")
-
-
-def _by_address(address: str) -> Any:
-    return ibis_library().connect(address)
-
-
-def spark_session(address: str) -> Any:
-    """A new session of Spark, so that other sessions of this process are not affected."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtra(
-            f"{address} needs PySpark, which is not installed.",
-            hint="pip install 'polaroc[spark]'",
-        ) from None
-    session = SparkSession.builder.remote(address).create()
-    _SESSIONS.append(session)
-    return session
-
-
-# Python never collects a session of Spark: this ends the threads that all sessions share and waits
-# for them, and where it happens within a call of another session they wait for that call, for ever.
-_SESSIONS: list[Any] = []
-
-
-# The connecting function by the scheme of an address.
-SCHEMES: dict[str, Callable[[str], Any]] = {
-    "duckdb": _by_address,
-    "postgres": _by_address,
-    "postgresql": _by_address,
-    SPARK: lambda address: ibis_library().pyspark.connect(spark_session(address)),
-}
-
-
+SCHEMES = ("duckdb", *POSTGRES, SPARK)
 # Schemes that are recognised as addresses, not files, but cannot be connected to.
 UNSUPPORTED = (
     "bigquery", "clickhouse", "databricks", "mariadb", "mssql", "mysql", "oracle", "redshift",
     "snowflake", "spark", "sqlite", "trino",
 )  # fmt: skip
+MAX_NAME_PARTS = 3
+# The most rows that are fetched to be finished here, about 2 GB.
+MAX_FETCHED = 20_000_000
+# Python must not collect a session of Spark: that ends the threads that all sessions share.
+_SESSIONS: list[Any] = []
+
+
+def ibis_library() -> Any:
+    """The library ibis; raise with a hint where it is not installed."""
+    try:
+        import ibis
+    except ImportError:
+        raise MissingExtra(
+            "polaroc.warehouse needs ibis, which is not installed.",
+            hint="pip install 'polaroc[warehouse]'",
+        ) from None
+    return ibis
+
+
+def check_table(table: object) -> None:
+    """Raise for anything but an ibis table."""
+    if not isinstance(table, ibis_library().expr.types.Table):
+        kind = type(table)
+        raise InvalidTable(
+            f"got a {kind.__module__}.{kind.__qualname__}, allowed is an ibis table.",
+            hint="ibis.connect(...).table(name); for Polars frames use the functions of polaroc.",
+        )
 
 
 def without_password(text: str) -> str:
@@ -88,39 +80,35 @@ def is_address(word: str) -> bool:
 
 
 @contextmanager
-def table_at(address: str, name: str) -> Iterator[IbisTable]:
-    """A context with a table of the engine at an address; no row is read yet."""
-    scheme = address.partition("://")[0]
-    in_files = scheme == SPARK and "/" in name
-    *places, last = [name] if in_files else split_table_name(name)
-    connection = _connected(address)
+def table_at(address: str, name: str | None) -> Iterator[IbisTable]:
+    """A context with a table of the engine at an address; no row is read yet.
+
+    Raise if there is no such table, with the names of those that are there.
+    """
+    connection, place = _connected(address), without_password(address)
+    is_file = address.startswith(f"{SPARK}://") and "/" in (name or "")
+    *schema, last = [name] if is_file or name is None else split_table_name(name)
     try:
         try:
-            table = (
-                connection.read_parquet(name)
-                if in_files
-                else connection.table(last, database=tuple(places) or None)
-            )
+            if is_file:
+                table = connection.read_parquet(name)
+            else:
+                table = connection.table(last, database=tuple(schema) or None)
         except Exception as error:
-            tables = [] if in_files else _tables(connection, places)
-            # Where there are others, the error of ibis is only the name again.
+            tables: list[str] = []
+            with suppress(Exception):
+                tables = sorted(connection.list_tables(database=tuple(schema) or None))
+            there = f"the tables there are {quoted(tables)}."
+            if name is None:
+                problem = f"{place} has tables, and none is named."
+                raise InvalidArgument(problem, hint=f"give --table; {there}") from None
+            # Beside the names of tables, the error of ibis is only the name again.
             reason = "" if tables else f": {_reason(error, address)}"
             raise InvalidArgument(
-                f"{without_password(address)} has no table {name!r}{reason}.",
-                hint=f"the tables there are {quoted(tables)}."
-                if tables
-                else "check rights and the name of the table, as it is stored there.",
+                f"{place} has no table {name!r}{reason}.",
+                hint=there if tables else "check rights and the name, as it is stored there.",
             ) from None
         yield table
-    finally:
-        connection.disconnect()
-
-
-def tables_at(address: str) -> list[str]:
-    """The tables of the engine at an address; none where they cannot be listed."""
-    connection = _connected(address)
-    try:
-        return _tables(connection, [])
     finally:
         connection.disconnect()
 
@@ -134,7 +122,13 @@ def _connected(address: str) -> Any:
         if "read_only" not in settings:
             address += ("&" if settings else "?" if "?" not in address else "") + "read_only=True"
     try:
-        connection = SCHEMES[scheme](address)
+        if scheme == SPARK:
+            from pyspark.sql import SparkSession
+
+            # A new session, so that other sessions of this process are not affected.
+            _SESSIONS.append(SparkSession.builder.remote(address).create())
+            return ibis_library().pyspark.connect(_SESSIONS[-1])
+        connection = ibis_library().connect(address)
         if scheme in POSTGRES:
             # Compiling queries of this length takes longer than it saves.
             connection.con.execute("SET jit = off")
@@ -145,23 +139,13 @@ def _connected(address: str) -> Any:
     except ImportError as error:
         raise MissingExtra(
             f"{scheme}:// needs {error.name}, which is not installed.",
-            hint="pip install 'polaroc[warehouse]'",
+            hint=f"pip install 'polaroc[{'spark' if scheme == SPARK else 'warehouse'}]'",
         ) from None
     except Exception as error:
         raise InvalidArgument(
             f"there is no connection to {without_password(address)}: {_reason(error, address)}.",
             hint="check the address, that the server runs, and your rights there.",
         ) from None
-
-
-def _tables(connection: Any, places: Sequence[str]) -> list[str]:
-    """The tables of an engine, or of a schema there; none where they cannot be listed."""
-    with suppress(Exception):
-        if connection.name == "duckdb":
-            # ibis asks newer versions of DuckDB in a way that these no longer know.
-            return [row[0] for row in connection.con.execute("SHOW TABLES").fetchall()]
-        return sorted(connection.list_tables(database=tuple(places) or None))
-    return []
 
 
 def _reason(error: Exception, address: str) -> str:
@@ -208,13 +192,28 @@ def collected(table: IbisTable) -> pl.DataFrame:
     >>> pr.warehouse.collected(table.aggregate(rows=table.count())).item()
     20
     """
-    backend = ibis_library().get_backend(table)
+    ibis = ibis_library()
+    if table.op().find(ibis.expr.operations.UnboundTable):
+        raise InvalidArgument(
+            "the table has no connection, and nothing can be fetched.",
+            hint="connect to the table; or print the query: warehouse.sql(...).",
+        )
+    backend = ibis.get_backend(table)
     if backend.name == "pyspark":
-        result = backend.raw_sql(backend.compile(table))
-        if hasattr(result, "toArrow"):
-            frame = pl.from_arrow(result.toArrow())
-            return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+        return pl.DataFrame(backend.raw_sql(backend.compile(table)).toArrow())
     rows: pl.DataFrame = table.to_polars()
+    return rows
+
+
+def fetched(table: IbisTable) -> pl.DataFrame:
+    """The counts of scores that are finished on this machine; raise if there are too many."""
+    rows = collected(table.limit(MAX_FETCHED + 1))
+    if rows.height > MAX_FETCHED:
+        raise InvalidArgument(
+            f"there are more than {MAX_FETCHED:,} different scores per key in all; intervals, "
+            "hulls and losses are finished on this machine.",
+            hint="round the scores first, take some of the keys, or other measures.",
+        )
     return rows
 
 
@@ -222,23 +221,13 @@ def sent_along(frame: pl.DataFrame, table: IbisTable) -> IbisTable:
     """A small local frame as a table that can be joined to that of an engine."""
     ibis = ibis_library()
     backends: list[Any] = table._find_backends()[0]
-    spark = next((backend for backend in backends if backend.name == "pyspark"), None)
-    if spark is None:
-        joined: IbisTable = ibis.memtable(frame)
+    joined: IbisTable
+    if not backends or backends[0].name != "pyspark":
+        joined = ibis.memtable(frame)
         return joined
     # A frame of pandas, as which ibis sends it, has no nulls but NaN.
-    session, name = spark.raw_sql("SELECT 1").sparkSession, ibis.util.gen_name("polaroc")
+    session, name = backends[0].raw_sql("SELECT 1").sparkSession, ibis.util.gen_name("polaroc")
     arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     session.createDataFrame(arrow).createOrReplaceTempView(name)
-    joined = spark.table(name)
+    joined = backends[0].table(name)
     return joined
-
-
-def check_connected(table: IbisTable) -> None:
-    """Raise for a table without a connection."""
-    if table.op().find(ibis_library().expr.operations.UnboundTable):
-        raise InvalidArgument(
-            "the table has no connection: hulls and intervals are finished on this machine, and "
-            "ranges='auto' counts rows.",
-            hint="connect to the table; or use interpolation='exact', no intervals, given ranges.",
-        )

@@ -1,126 +1,139 @@
-"""Queries as SQL text, for a warehouse console or a dbt model, without a connection."""
+"""The query of areas as SQL text, without a connection."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Unpack, cast
 
-from polaroc.errors import InvalidArgument, check_choice
-from polaroc.typing import IbisTable
-from polaroc.warehouse.columns import ibis_library
-from polaroc.warehouse.connections import split_table_name
-from polaroc.warehouse.predictions import check_table
+from polaroc.base.checks import one_or_several
+from polaroc.base.columns import OVER
+from polaroc.base.private_columns import PLACE
+from polaroc.errors import check_choice
+from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
+from polaroc.predictions.columns import NEEDED, ROLES, Columns
+from polaroc.predictions.row_checks import UNRANKED, WRONG, error_count_column
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import OBSERVED
+from polaroc.typing import IbisTable, Interpolation, Priors
+from polaroc.warehouse.cells import per_key
+from polaroc.warehouse.connections import ibis_library, split_table_name
+from polaroc.warehouse.predictions import literal, read
+from polaroc.warehouse.segments import safe_name
 
-DIALECTS = {
-    "spark": "PySpark",
-    "duckdb": "DuckDB",
-    "postgres": "Postgres",
-    "bigquery": "BigQuery",
-    "snowflake": "Snowflake",
-    "trino": "Trino",
-    "clickhouse": "ClickHouse",
-}
-# The width of lines that can be broken; a query nests deeply, so it is indented little.
-WIDTH = 96
+# The measures that are sums over a curve themselves.
+AREAS = ("auc", "auprec", "iauprec")
+DIALECTS = ("spark", "duckdb", "postgres", "bigquery", "snowflake", "trino", "clickhouse")
 
 
-def sql(table: IbisTable, dialect: str) -> str:
-    """The SQL query of a warehouse table, in a dialect.
+def sql(
+    table: IbisTable | str,
+    dialect: str,
+    *,
+    priors: Priors = DEFAULT_PRIORS,
+    over: tuple[float, float] | Belief | None = None,
+    interpolation: Interpolation = "exact",
+    measure: str | Sequence[str] | None = None,
+    **columns: Unpack[Columns],
+) -> str:
+    """The query of areas under curves, for a warehouse console or a dbt model.
 
     Parameters
     ----------
     table
-        The result of any function of `warehouse` but those that compute hulls.
+        Predictions: an ibis table; or the name of a table (``schema.name``,
+        ``catalog.schema.name``), of which only the columns that are named are known. As their types
+        are not, labels are then compared as text, and scores cast to 64-bit floats, whether or not
+        all their digits fit.
     dialect
         ``"spark"``, ``"duckdb"``, ``"postgres"``, ``"bigquery"``,
         ``"snowflake"``, ``"trino"`` or ``"clickhouse"``.
+    priors, over, interpolation, measure
+        As in `polaroc.evaluate`; any of the measures "auc", "auprec" and "iauprec", by default all
+        of them, and the interpolations ``"exact"``, ``"linear"`` and ``"step"``.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
 
     Returns
     -------
     str
-        One SELECT statement, perhaps after a WITH. All names are quoted, so they
-        must be written as the warehouse stores them.
+        One SELECT statement, of the rows and columns of `polaroc.evaluate` in no order. Counts are
+        floats, and the only `note` is on keys whose rows cannot all be ranked, which have no
+        estimates. All names are quoted, so they must be written as the warehouse stores them.
 
     Raises
     ------
     InvalidArgument, InvalidTable
-        For another dialect; for a table that holds rows of its own.
+        For another dialect, measure or interpolation; as `evaluate` does.
 
     Examples
     --------
     >>> from polaroc import warehouse
-    >>> table = warehouse.unseen("predictions", ["label", "p"])
-    >>> query = warehouse.sql(warehouse.evaluate(table, truth="label", score="p"), "postgres")
+    >>> query = warehouse.sql("predictions", "postgres", truth="label", score="p", priors=0.1)
     >>> 'FROM "predictions"' in query
     True
     """
-    check_table(table)
-    check_choice("dialect", dialect, tuple(DIALECTS))
-    ibis = ibis_library()
-    if table.op().find(ibis.expr.operations.InMemoryTable):
-        raise InvalidArgument(
-            "the table holds rows of its own, which no query can have.",
-            hint="hulls are finished on this machine: use interpolation='exact'.",
-        )
-    from ibis.backends.sql import compilers
+    check_choice("dialect", dialect, DIALECTS)
+    check_choice("interpolation", interpolation, ("exact", "linear", "step"))
+    if measure is None:
+        measure = AREAS if over is not None else AREAS[:2]
+    measures = select_measures(measure, priors, over, interpolation)
+    for one in measures:
+        check_choice("measure", one.name, AREAS)
+    ibis, _ = ibis_library(), ibis_library()._
+    predictions = read(_unseen(table, columns) if isinstance(table, str) else table, columns)
+    keys, nulls = predictions.cases.keys, predictions.cases.nulls
+    fatal = [code for code in predictions.errors if nulls == "raise" or code in WRONG]
+    unranked = ibis.or_(*(_[error_count_column(code)] > 0 for code in fatal))
+    own = _.positives / (_.positives + _.negatives).nullif(0)
+    numbers = ibis.union(*(ibis.literal(i).name(PLACE).as_table() for i in range(len(measures))))
 
-    compiler = getattr(compilers, DIALECTS[dialect] + "Compiler")()
-    with _spark_options():
-        query = compiler.to_sqlglot(table)
-        text: str = query.sql(compiler.dialect, pretty=True, pad=1, indent=1, max_text_width=WIDTH)
-    return text
+    def each(values: Iterable[Any]) -> Any:
+        """The value of the measure of a row."""
+        return _[PLACE].cases(*enumerate(values))
 
+    areas = (name for one in measures for name in one.sums)
+    shown = {
+        "measure": each(one.name for one in measures),
+        "prior": each(
+            own if one.prior == OBSERVED else literal(cast(float | None, one.prior))
+            for one in measures
+        ),
+        "estimate": each(unranked.ifelse(literal(None), _[safe_name(name)]) for name in areas),
+        "positives": _.positives,
+        "negatives": _.negatives,
+        "note": unranked.ifelse(UNRANKED, ibis.null("string")),
+    }
+    if over is not None:
+        shown[OVER] = each(ibis.literal(one.over, type="string") for one in measures)
+    query = per_key(predictions, measures).cross_join(numbers).select(*keys, **shown)
+    if dialect != "spark":
+        return str(ibis.to_sql(query, dialect=dialect))
 
-def unseen(name: str, columns: Sequence[str]) -> IbisTable:
-    """A table that is only known by name, to write a query for.
+    class Options(ibis.config.Config):  # type: ignore[misc, name-defined]
+        """Options of the compiler, which are there only where PySpark is loaded."""
 
-    Parameters
-    ----------
-    name
-        Its name, ``schema.name`` or ``catalog.schema.name``.
-    columns
-        The columns that the query uses. As their types are not known, labels are
-        compared as text, and scores cast to 64-bit floats, whether or not all
-        their digits fit.
-
-    Returns
-    -------
-    Table
-        A table without rows, only for `sql`.
-
-    Raises
-    ------
-    InvalidArgument
-        For a name of more parts.
-
-    Examples
-    --------
-    >>> from polaroc import warehouse
-    >>> warehouse.unseen("sales.predictions", ["label", "p"]).columns
-    ('label', 'p')
-    """
-    ibis = ibis_library()
-    *places, last = split_table_name(name)
-    unknown = ibis.expr.datatypes.unknown
-    kinds = dict.fromkeys(columns, unknown)
-    place: dict[str, Any] = dict(zip(("database", "catalog"), reversed(places), strict=False))
-    return ibis.table(kinds, name=last, **place)
-
-
-@contextmanager
-def _spark_options() -> Iterator[None]:
-    """Provide ibis' Spark options, which do not exist where PySpark is not installed."""
-    from ibis.config import Config, options
-
-    class Options(Config):  # type: ignore[misc]
         treat_nan_as_null: bool = False
 
-    absent = options.pyspark is None
-    if absent:
-        options.pyspark = Options()
+    known = ibis.options.pyspark
     try:
-        yield
+        ibis.options.pyspark = known or Options()
+        return str(ibis.to_sql(query, dialect="pyspark"))
     finally:
-        if absent:
-            options.pyspark = None
+        ibis.options.pyspark = known
+
+
+def _unseen(name: str, columns: Columns) -> IbisTable:
+    """A table of which only its name is known, with the columns that are named."""
+    ibis: Any = ibis_library()
+    *places, last = split_table_name(name)
+    place = dict(zip(("database", "catalog"), reversed(places), strict=False))
+    asked = {**dict(zip(NEEDED, NEEDED, strict=True)), **columns}
+    named = [
+        one
+        for role in (*ROLES, "by")
+        if asked.get(role) is not None
+        for one in one_or_several(asked[role])
+    ]
+    kinds = dict.fromkeys(named, ibis.expr.datatypes.unknown)
+    table: IbisTable = ibis.table(kinds, name=last, **place)
+    return table

@@ -1,0 +1,332 @@
+"""Ranked predictions in memory: the segments of all curves from one sort of packed integers.
+
+Key, score and truth of a row are packed into one integer of 64 bits, so that sorting a single
+column puts rows in the order of their keys, within a key the best score first, and negatives
+before positives of the same score. Counts follow from the places of the positives.
+`curves.curve` has the same curves as a lazy plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.columns import EFFECTIVE
+from polaroc.base.private_columns import CLUSTER, KEY_INDEX, SORT_CODE, TRUTH, WEIGHT
+from polaroc.curves.totals import totals
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions
+from polaroc.typing import Array
+
+# Types of keys that are numbered by their columns.
+INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
+WORDS = (pl.String, pl.Categorical, pl.Enum)
+# A key is numbered by its columns if there are at most so many words in one, and at most so many
+# possible keys, or as many as rows.
+MANY_WORDS, MANY_KEYS = 10_000, 1_000
+# Bits of scores that codes may lack, if scores that differ then still differ.
+SPARE_BITS = 24
+MAGNITUDE = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How scores are ranked in codes: by integers of the same order, counted down from `best`.
+
+    The rank of a score is its bits, of a negative score with a minus, without `gap` ranks next to
+    zero that no score has, and without the last `shift` bits; or its place among `values`.
+    """
+
+    best: int
+    positions: int  # how many ranks there are
+    shift: int = 0
+    gap: int = 0
+    values: Array | None = None
+
+    @property
+    def rank(self) -> pl.Expr:
+        """The rank of the score of a row."""
+        if self.values is not None:
+            return pl.col(SCORE).rank("dense").cast(pl.Int64)
+        bits = (pl.col(SCORE) + 0.0).reinterpret(dtype=pl.Int64)
+        size = ((bits & MAGNITUDE) - self.gap).clip(lower_bound=0) // 2**self.shift
+        return pl.when(bits < 0).then(-size).otherwise(size)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Rows by key, best score first, and the segments with positives of each key's curve.
+
+    Keys without rows that count come last, without segments.
+    """
+
+    # The keys, `positives`, `negatives`, `note`, and `EFFECTIVE` of sampling weights.
+    totals: pl.DataFrame
+    counts: dict[str, Array]  # `pos`, `neg`, `tp` and `fp` of each segment
+    starts: Array  # the first segment of each key, then the number of segments
+    # The first row of each segment, that of the negatives with its score, and the row after its
+    # last.
+    spans: tuple[Array, Array]
+    codes: Array  # of the rows: the last bit is the truth
+    row_starts: Array  # the first row of each key, then the number of rows
+    weights: Array | None = None  # of the rows; None where each counts once
+    clusters: pl.Series | None = None
+
+    def frame(self) -> pl.DataFrame:
+        """The counts of segments, with the totals of their keys."""
+        number = np.diff(self.starts)
+        of_keys = {
+            name: np.repeat(self.totals[name].fill_null(0).to_numpy(), number)
+            for name in ("positives", "negatives")
+        }
+        return pl.DataFrame(self.counts | of_keys)
+
+
+def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
+    """The ranked rows of predictions in memory.
+
+    Segments that go straight up, one after another, are one where they are `merged`, which changes
+    no area.
+    """
+    rows = predictions.valid_rows.collect()
+    if predictions.weighted:
+        rows = rows.filter(pl.col(WEIGHT) > 0)
+    number, size, keys_of = _numbered(rows, predictions.keys)
+    coding = _coding(rows, size)
+    found = _sorted(rows, _codes(rows, number, coding))
+    if coding.values is None and _has_false_ties(rows, found[SORT_CODE].to_numpy(), coding):
+        coding = _placed(rows)
+        found = _sorted(rows, _codes(rows, number, coding))
+    codes = found[SORT_CODE].to_numpy()
+    weights = found[WEIGHT].to_numpy() if WEIGHT in found.columns else None
+    edges = np.arange(size + 1, dtype=np.uint64) * np.uint64(2 * coding.positions)
+    row_starts = np.searchsorted(codes, edges)
+    present = np.flatnonzero(np.diff(row_starts))
+    row_starts = np.append(row_starts[present], len(codes))
+    counts, of_keys, spans, starts = segments_of_codes(codes, row_starts, weights, merged=merged)
+    positives, negatives = of_keys
+    counted = [pl.Series("positives", positives), pl.Series("negatives", negatives)]
+    known = pl.DataFrame([*keys_of(present), *counted])
+    of_all = _totals(predictions, known)
+    more = of_all.height - known.height
+    return Ranked(
+        of_all, counts, _longer(starts, more), spans, codes, _longer(row_starts, more), weights,
+        found[CLUSTER] if CLUSTER in found.columns else None,
+    )  # fmt: skip
+
+
+def segments_of_codes(
+    codes: Array, row_starts: Array, weights: Array | None, *, merged: bool = False
+) -> tuple[dict[str, Array], tuple[Array, Array], tuple[Array, Array], Array]:
+    """The counts of segments, the totals of keys, and the `spans` and `starts` of `Ranked`."""
+    spans, first = _spans(codes, row_starts)
+    if weights is None:
+        counts, of_keys = _counts(spans, first, row_starts)
+    else:
+        truth = (codes & np.uint64(1)).astype(bool)
+        counts, of_keys = _weighted_counts(spans, row_starts, truth, weights)
+    starts = np.searchsorted(spans[1], row_starts, "right")
+    counts, spans, starts = _merged(counts, spans, starts, merged=merged)
+    return counts, of_keys, spans, starts
+
+
+def _numbered(
+    rows: pl.DataFrame, keys: Sequence[str]
+) -> tuple[pl.Expr | pl.Series, int, Callable[[Array], list[pl.Series]]]:
+    """The number of each row's key in the order of possible keys, how many these are, the keys.
+
+    Numbers are those of a table of all combinations of values, if they are not too many.
+    """
+    columns = [_numbered_values(rows[name]) for name in keys]
+    size = prod(MANY_KEYS + rows.height if one is None else len(one[0]) for one in columns)
+    known = [one for one in columns if one is not None]
+    if len(known) < len(columns) or size > max(rows.height, MANY_KEYS):
+        distinct = rows.select(keys).unique().sort(keys, nulls_last=True)
+        numbered = distinct.with_row_index(KEY_INDEX)
+        number = rows.select(keys).join(
+            numbered, on=[*keys], how="left", nulls_equal=True, maintain_order="left"
+        )[KEY_INDEX]
+        return number, distinct.height, lambda places: distinct[places].get_columns()
+    number_of = pl.repeat(0, pl.len(), dtype=pl.Int64)
+    for values, place in known:
+        number_of = number_of * len(values) + place
+
+    def keys_of(places: Array) -> list[pl.Series]:
+        found: list[pl.Series] = []
+        for values, _ in reversed(known):
+            found.append(values.gather(pl.Series(places % len(values))))
+            places = places // len(values)
+        return found[::-1]
+
+    return number_of, size, keys_of
+
+
+def _numbered_values(column: pl.Series) -> tuple[pl.Series, pl.Expr] | None:
+    """The possible values of a key column in order, a null last, and the place of a row's value.
+
+    None if they are too many, or of a type that is neither integers nor words.
+    """
+    if column.dtype in WORDS:
+        values = column.unique().sort(nulls_last=True)
+        if len(values) > MANY_WORDS:
+            return None
+        words = pl.Enum(values.drop_nulls().cast(pl.String))
+        place = pl.col(column.name).cast(pl.String).cast(words).to_physical().cast(pl.Int64)
+    else:
+        ends: Any = (column.min(), column.max()) if column.dtype in INTEGERS else (None, None)
+        least, most = ends
+        if least is None or most - least >= max(len(column), MANY_KEYS):
+            return None
+        values = pl.int_range(least, most + 1, eager=True).cast(column.dtype).alias(column.name)
+        place = pl.col(column.name).cast(pl.Int64) - least
+        if column.has_nulls():
+            values = values.extend_constant(None, 1)
+    return values, place.fill_null(len(values) - 1)
+
+
+def _coding(rows: pl.DataFrame, keys: int) -> Coding:
+    """The coding of scores that fits 64 bits with the truth and the number of the key."""
+    score = pl.col(SCORE) + 0.0
+    bits = score.reinterpret(dtype=pl.Int64)
+    lowest, highest, least, any_bit = rows.select(
+        score.min().alias("lowest"), score.max().alias("highest"),
+        pl.when(score != 0).then(bits & MAGNITUDE).min().alias("least"),
+        bits.bitwise_or().alias("bits"),
+    ).row(0)  # fmt: skip
+    if lowest is None:
+        return Coding(0, 1)
+    # Bits that no score has, such as those that numbers of 32 bits lack, are spared first.
+    spared = 0 if not any_bit else min((any_bit & -any_bit).bit_length() - 1, 62)
+    ends = pl.DataFrame({SCORE: [float(lowest), float(highest)]})
+    for shift in range(spared, spared + SPARE_BITS):
+        gap = max((least or 0) - 2**shift, 0)
+        low, high = ends.select(Coding(0, 1, shift, gap).rank.alias("rank"))["rank"]
+        low, high = min(low, 0) if lowest <= 0 else low, max(high, 0) if highest >= 0 else high
+        if 2 * keys * (high - low + 1) < 2**64:
+            return Coding(high, high - low + 1, shift, gap)
+    return _placed(rows)
+
+
+def _placed(rows: pl.DataFrame) -> Coding:
+    """The coding by places among all scores, which always fits."""
+    values = (rows[SCORE] + 0.0).unique().sort().to_numpy()
+    return Coding(len(values), len(values), values=values)
+
+
+def _codes(rows: pl.DataFrame, number: pl.Expr | pl.Series, coding: Coding) -> pl.Series:
+    below = (pl.lit(coding.best, pl.Int64) - coding.rank).cast(pl.UInt64)
+    place = pl.col(KEY_INDEX).cast(pl.UInt64) * pl.lit(coding.positions, pl.UInt64) + below
+    code = place * pl.lit(2, pl.UInt64) + pl.col(TRUTH)
+    numbered = rows.lazy().with_columns(number.alias(KEY_INDEX))
+    return numbered.select(code.alias(SORT_CODE)).collect(engine="streaming").to_series()
+
+
+def _sorted(rows: pl.DataFrame, codes: pl.Series) -> pl.DataFrame:
+    """The codes in order, with the weight and the cluster of their rows."""
+    beside = [name for name in (WEIGHT, CLUSTER) if name in rows.columns]
+    if not beside:
+        return codes.sort().to_frame()
+    return rows.select(*beside, codes).lazy().sort(SORT_CODE).collect(engine="in-memory")
+
+
+def _has_false_ties(rows: pl.DataFrame, codes: Array, coding: Coding) -> bool:
+    """Whether scores that differ have one rank, because their last bits were left out."""
+    if not ((codes[1:] ^ codes[:-1]) < 2).any():
+        return False
+    distinct = rows.select((pl.col(SCORE) + 0.0).n_unique(), coding.rank.n_unique().alias("rank"))
+    scores, ranks = distinct.row(0)
+    return bool(scores != ranks)
+
+
+def _spans(codes: Array, row_starts: Array) -> tuple[tuple[Array, Array], Array]:
+    """The rows of each score that has positives: from its negatives on, and its first positive."""
+    positive = np.flatnonzero(codes & np.uint64(1))
+    own = codes[positive]
+    last = np.flatnonzero(np.append(own[1:] != own[:-1], True)[: len(own)])
+    own, end = own[last], positive[last] + 1
+    first = end - np.diff(last, prepend=-1)
+    tied = first.copy()
+    # The negatives of a score come just before its positives.
+    above = np.flatnonzero((first > 0) & (codes[first - 1] == own - np.uint64(1)))
+    tied[above] = np.searchsorted(codes, own[above] - np.uint64(1))
+    return (tied, end), first
+
+
+def _counts(
+    spans: tuple[Array, Array], first: Array, row_starts: Array
+) -> tuple[dict[str, Array], tuple[Array, Array]]:
+    """The counts of the segments, and the positives and negatives of each key."""
+    tied, end = spans
+    key = np.searchsorted(row_starts, end - 1, "right") - 1
+    of_all = np.cumsum(end - first)
+    above = np.append(0, of_all)[np.searchsorted(end, row_starts, "right")]
+    positives = np.diff(above)
+    tp = of_all - above[key]
+    counts = {"pos": end - first, "neg": first - tied, "tp": tp, "fp": end - row_starts[key] - tp}
+    return counts, (positives, np.diff(row_starts) - positives)
+
+
+def _weighted_counts(
+    spans: tuple[Array, Array], row_starts: Array, truth: Array, weights: Array
+) -> tuple[dict[str, Array], tuple[Array, Array]]:
+    """The same as sums of weights, in each key from zero: a small one must not drown in others."""
+    tied, end = spans
+    key = np.searchsorted(row_starts, tied, "right") - 1
+    counts, of_keys = {}, []
+    for step, total, own in (("pos", "tp", truth), ("neg", "fp", ~truth)):
+        running = np.where(own, weights, 0.0)
+        for start, stop in pairwise(row_starts.tolist()):
+            np.cumsum(running[start:stop], out=running[start:stop])
+        before = np.where(tied > row_starts[key], running[tied - 1], 0.0)
+        counts[step], counts[total] = running[end - 1] - before, running[end - 1]
+        of_keys.append(running[row_starts[1:] - 1])
+    return counts, (of_keys[0], of_keys[1])
+
+
+def _merged(
+    counts: dict[str, Array], spans: tuple[Array, Array], starts: Array, *, merged: bool
+) -> tuple[dict[str, Array], tuple[Array, Array], Array]:
+    """The segments, where those that go straight up, one after another, may be one."""
+    # A small weight may be lost in the sum.
+    kept = counts["pos"] > 0
+    if merged and len(kept):
+        fp, neg = counts["fp"], counts["neg"]
+        kept[:-1] &= (neg[:-1] > 0) | (neg[1:] > 0) | (fp[1:] != fp[:-1])
+        kept[starts[1:][np.diff(starts) > 0] - 1] = True
+    if kept.all():
+        return counts, spans, starts
+    begins = np.append(True, kept[:-1])
+    tied, end = spans
+    added = np.add.reduceat(counts["pos"], np.flatnonzero(begins))
+    known = {name: added if name == "pos" else own[kept] for name, own in counts.items()}
+    return known, (tied[begins], end[kept]), np.append(0, np.cumsum(kept))[starts]
+
+
+def _totals(predictions: Predictions, known: pl.DataFrame) -> pl.DataFrame:
+    """The totals with notes, of the `known` keys first and then of others without valid rows."""
+    keys = predictions.keys
+    labels = predictions.rows.select((pl.col(SCORE) == 1).any()).collect(engine=predictions.engine)
+    if not (predictions.weighted or predictions.possible_errors or labels.item()):
+        return known.with_columns(pl.lit(None, pl.String).alias("note"))
+    of_all = totals(predictions).collect()
+    columns = [*keys, "note", *([EFFECTIVE] if predictions.sampled else [])]
+    if not keys:
+        both = known if known.height else of_all.select("positives", "negatives")
+        return pl.concat([both, of_all.select(columns)], how="horizontal")
+    named = known.with_row_index(KEY_INDEX).join(
+        of_all.select(columns), on=keys, how="right", nulls_equal=True, maintain_order="right"
+    )
+    counts = [pl.col(name).fill_null(0) for name in ("positives", "negatives")]
+    return named.sort(KEY_INDEX, nulls_last=True).with_columns(counts).drop(KEY_INDEX)
+
+
+def _longer(starts: Array, more: int) -> Array:
+    """The starts of further keys without rows or segments, too."""
+    longer: Array = np.append(starts, np.repeat(starts[-1:], more))
+    return longer

@@ -1,0 +1,253 @@
+"""More rows than fit in memory: they are written to disk in parts that do, and measured in turn.
+
+A part holds whole keys, or, of a key that is larger than memory, a range of scores. Sums over a
+curve are sums over its parts, the best scores first, once the totals of the key and the counts
+above each part are known: the areas of such a key are exact, too.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.private_columns import PLACE, RANGE, ROW_ERROR, SIZE
+from polaroc.curves.hull import hull_vertices
+from polaroc.curves.kernel import ranked
+from polaroc.curves.totals import totals
+from polaroc.errors import OutputRefused
+from polaroc.evaluation.sums import (
+    hull_segments,
+    may_merge,
+    score_sums,
+    sums_of_rows,
+    sums_of_segments,
+)
+from polaroc.files.locks import locked_folder, sweep
+from polaroc.files.memory import Memory, resolve_memory
+from polaroc.files.progress import Progress
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import merged
+from polaroc.predictions.cases import Cases, check_labels_of, refuse_errors
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions, read
+
+# Bytes that the process uses before the first row, and the most per row while it is ranked.
+BASE, PER_ROW, PER_WEIGHT = 250_000_000, 80, 60
+ON_DISK = 24  # the most bytes of a row in a file
+ENOUGH = 5_000_000  # rows of a part of whole keys: more take as long, and more memory
+PREFIX = "polaroc-rows-"
+# How a plan shows that it reads files, and no function.
+FILE_SCAN = re.compile(r"\b(?!PYTHON)\w+ SCAN\b")
+# Bits of a score that tell ranges of scores apart: of the mantissa the first 16.
+RANGE_BITS = 36
+
+
+def sums_within(
+    cases: Cases[Any],
+    measures: Sequence[Measure],
+    memory: Memory,
+    report: Progress | None = None,
+) -> pl.DataFrame:
+    """Per key its totals with a `note`, and the sums and minima of the measures.
+
+    The rows of files are counted first, and so are those of any table for which a size is given.
+    """
+    lazy = replace(cases, rows=cases.rows.lazy())
+    if memory == "auto" and not FILE_SCAN.search(lazy.rows.explain(optimized=False)):
+        return sums_of_rows(read(cases.collect()), measures)
+    predictions = read(lazy, once=True)
+    size = lazy.rows.select(pl.len()).collect(engine="streaming").item()
+    per_row = PER_ROW + PER_WEIGHT * predictions.weighted
+    most = max((resolve_memory(memory) - BASE) // per_row, 1)
+    if size <= most:
+        return sums_of_rows(read(cases.collect()), measures)
+    _refuse_errors(lazy)
+    of_keys = totals(predictions, {SIZE: pl.len()}).collect(engine="streaming")
+    parts, found, done = _parts(predictions, of_keys, most), [], 0
+    with _scratch_folder(size * ON_DISK) as folder:
+        _write(predictions, parts, folder)
+        for keys, numbers in parts.by_keys():
+            rows = [replace(predictions, rows=_rows(folder, number)) for number in numbers]
+            if len(rows) == 1:
+                found.append(sums_of_rows(rows[0], measures))
+            else:
+                own = _of_same_keys(of_keys, keys, predictions.keys).drop(SIZE)
+                found.append(_of_large_key(rows, own, measures))
+            done += int(keys[SIZE].sum())
+            if report is not None:
+                report(done, size)
+    return pl.concat(found, how="diagonal")
+
+
+@contextmanager
+def _scratch_folder(needed: int) -> Iterator[Path]:
+    """A folder in that of the system for temporary files, removed when the block ends.
+
+    What a run left there because it was killed is removed first.
+    """
+    around = Path(tempfile.gettempdir())
+    sweep(around, PREFIX)
+    free = shutil.disk_usage(around).free
+    problem = f"the rows need about {needed / 1e9:.1f} GB of scratch space in {str(around)!r}, "
+    hint = (
+        "name a folder on a larger disk in the environment variable TMPDIR, or allow more memory."
+    )
+    if free < needed:
+        raise OutputRefused(f"{problem}where {free / 1e9:.1f} GB are free.", hint=hint)
+    try:
+        with locked_folder(around, PREFIX) as folder:
+            yield folder
+    except (OSError, pl.exceptions.ComputeError) as error:
+        if "No space left" not in str(error):
+            raise
+        raise OutputRefused(f"{problem}which is full.", hint=hint) from error
+
+
+def _refuse_errors(cases: Cases[pl.LazyFrame]) -> None:
+    """Raise for rows that cannot be ranked, as for a table in memory."""
+    check_labels_of(cases)
+    if cases.errors:
+        wrong = cases.rows.filter(pl.col("error").is_not_null())
+        counts = wrong.group_by("error", *cases.keys).len().collect(engine="streaming")
+        refuse_errors(cases, counts)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Which part a row is in: by its key, or by key and range of scores.
+
+    `whole` has the keys, `SIZE` and `PLACE`, the number of their part, null for a key in several
+    parts; these are in `ranges`, by key and `RANGE`.
+    """
+
+    whole: pl.DataFrame
+    ranges: pl.DataFrame
+
+    def by_keys(self) -> Iterator[tuple[pl.DataFrame, list[int]]]:
+        """Keys and the numbers of their parts, the best scores first."""
+        keys = [name for name in self.whole.columns if name not in (SIZE, PLACE)]
+        fitting = self.whole.drop_nulls(PLACE)
+        for own in fitting.partition_by(PLACE, maintain_order=True):
+            yield own, [own[PLACE][0]]
+        large = self.whole.filter(pl.col(PLACE).is_null())
+        for i in range(large.height):
+            key = large[i]
+            own = _of_same_keys(self.ranges, key, keys)
+            yield key, own[PLACE].unique(maintain_order=True).to_list()
+
+
+def _of_same_keys(rows: pl.DataFrame, some: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The rows with keys that some rows have."""
+    if not keys:
+        return rows
+    return rows.join(some, on=keys, how="semi", nulls_equal=True, maintain_order="left")
+
+
+def _range() -> pl.Expr:
+    """The range of a score: an integer that falls as the score rises."""
+    bits = (pl.col(SCORE) + 0.0).reinterpret(dtype=pl.Int64)
+    size = (bits & (2**63 - 1)) // 2**RANGE_BITS
+    return pl.when(bits < 0).then(size).otherwise(-size - 1).alias(RANGE)
+
+
+def _parts(predictions: Predictions, of_keys: pl.DataFrame, most: int) -> _Parts:
+    """The parts, of at most so many rows where ranges of scores allow it."""
+    keys = predictions.keys
+    enough = max(min(most // 2, ENOUGH), 1)
+    is_large = pl.col(SIZE) > most
+    before = pl.when(is_large).then(0).otherwise(SIZE).cum_sum()
+    # Keys in turn: a part begins with each key at which so many rows are full.
+    part = pl.when(~is_large).then(before // enough).alias(PLACE).cast(pl.Int64)
+    whole = of_keys.select(*keys, SIZE, part)
+    large = whole.filter(is_large).select(*keys)
+    first = whole.select(pl.col(PLACE).max().fill_null(0)).item() + 1
+    rows = predictions.rows.filter(pl.col(ROW_ERROR).is_null())
+    if keys:
+        rows = rows.join(large.lazy(), on=keys, how="semi", nulls_equal=True)
+    if not whole[PLACE].has_nulls():
+        schema = {name: of_keys.schema[name] for name in keys} | {RANGE: pl.Int64, PLACE: pl.Int64}
+        return _Parts(whole, pl.DataFrame(schema=schema))
+    counted = rows.group_by(*keys, _range()).agg(pl.len().alias(SIZE))
+    ordered = counted.sort(*keys, RANGE, nulls_last=True).collect(engine="streaming")
+    start = pl.col(SIZE).cum_sum() - pl.col(SIZE)
+    number = start.over(keys) if keys else start
+    of_range = ordered.with_columns((number // enough).alias(PLACE))
+    numbered = of_range.with_columns(
+        pl.struct(*keys, PLACE).rle_id().cast(pl.Int64).alias(PLACE) + first
+    )
+    return _Parts(whole, numbered.drop(SIZE))
+
+
+def _write(predictions: Predictions, parts: _Parts, folder: Path) -> None:
+    """Write all rows, a folder for each part."""
+    keys = predictions.keys
+    rows = predictions.rows.with_columns(_range())
+    if keys:
+        rows = rows.join(parts.whole.lazy().drop(SIZE), on=keys, how="left", nulls_equal=True)
+    else:
+        rows = rows.with_columns(pl.lit(parts.whole[PLACE][0], pl.Int64).alias(PLACE))
+    if parts.ranges.height:
+        number = PLACE + "_of_range"
+        ranges = parts.ranges.lazy().rename({PLACE: number})
+        rows = rows.join(ranges, on=[*keys, RANGE], how="left", nulls_equal=True)
+        rows = rows.with_columns(pl.coalesce(PLACE, number).alias(PLACE)).drop(number)
+        # Rows of a key in several parts that cannot be ranked are in none of them.
+        rows = rows.filter(pl.col(PLACE).is_not_null())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
+        target = pl.PartitionBy(folder, key=PLACE, include_key=False)
+        rows.drop(RANGE).sink_parquet(target, compression="lz4", engine="streaming")
+
+
+def _rows(folder: Path, number: int) -> pl.LazyFrame:
+    """The rows of a part."""
+    return pl.scan_parquet(folder / f"{PLACE}={number}" / "*.parquet", hive_partitioning=False)
+
+
+def _of_large_key(
+    parts: Sequence[Predictions], of_key: pl.DataFrame, measures: Sequence[Measure]
+) -> pl.DataFrame:
+    """The sums of one key, from parts with falling scores."""
+    sums, least, of_hull = (
+        merged(getattr(one, kind) for one in measures) for kind in ("sums", "least", "hull_sums")
+    )
+    ends = [
+        pl.lit(of_key[name][0], of_key.schema[name]).alias(name)
+        for name in ("positives", "negatives")
+    ]
+    above: list[Any] = [0, 0]
+    added, corners = [], []
+    for part in parts:
+        own = ranked(part, merged=may_merge(measures))
+        counts = own.frame().with_columns(pl.col("tp") + above[0], pl.col("fp") + above[1], *ends)
+        row = [score_sums(part, of_key, measures)]
+        if sums or least:
+            row.append(sums_of_segments(counts, own.starts, sums, least))
+        added.append(pl.concat(row, how="horizontal"))
+        if of_hull and counts.height:
+            # The hull of a part has what the hull of all rows has of it.
+            places = hull_vertices(*(np.append(0, own.counts[name]) for name in ("fp", "tp")))
+            corners.append(counts[places[1:] - 1])
+        above = [
+            count + own.totals[name].sum()
+            for count, name in zip(above, ("positives", "negatives"), strict=True)
+        ]
+    whole = pl.concat(added).select(
+        (pl.col(name).min() if name in least else pl.col(name).sum()) for name in added[0].columns
+    )
+    wide = of_key.hstack(whole)
+    if of_hull:
+        outer = pl.concat(corners)
+        segments, starts = hull_segments(outer, np.array([0, outer.height]), of_key)
+        wide = wide.hstack(sums_of_segments(segments, starts, of_hull, {}))
+    return wide

@@ -1,0 +1,328 @@
+"""Evidence: estimates of several models, how far they may be off together, and their contrasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import erfc, inf, isinf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.statistics import ROUNDING, normal
+from polaroc.typing import Array
+
+CASES = "cases"
+FITTED = "these fitted models on other cases like these"
+UNRELATED = (
+    "Their errors were treated as unrelated. If they were tested on the same cases, this "
+    "understates how sure it is: give predictions with case='id'."
+)
+NOTHING = "Nothing says how sure this is: {}."
+TRAINED_ANEW = "models trained again on other samples of this size"
+# Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
+NO_ERROR = 1e-13
+# Clusters of the rarer class below which limits were not simulated.
+FEWEST_CLUSTERS = 5
+# Test sets as large as training sets: the most that is usual.
+MAX_RATIO = 1.0
+# Variances of a difference below this share of those of both models come from the differences.
+SIMILAR = 1e-3
+
+
+def _dot(first: Array, second: Array) -> Array:
+    """Sums of products along the last axis."""
+    total: Array = np.einsum("...i,...i->...", first, second)
+    return total
+
+
+def _table(first: Array, second: Array) -> Array:
+    """Sums of products of each two rows."""
+    total: Array = first @ second.swapaxes(-1, -2)
+    return total
+
+
+class UnitInfluences(NamedTuple):
+    """The centred influence of each independent unit (a case, cluster or fold) on estimates.
+
+    A covariance is the sum of products over the units of each class, times its factor. Clusters
+    may have cases of both classes: then it is also the sum of products over both, times `joint`.
+    """
+
+    sums: tuple[Array, ...]  # positives and negatives, or folds: measures × models × units
+    factors: tuple[float, ...]
+    counts: tuple[int, ...]  # the (effective) number of units with cases of each class
+    joint: float | None = None  # of clusters, which are the same in both arrays
+    unit: str = CASES
+    # The share of all positives of each unit that has some; None if they are equal.
+    shares: Array | None = None
+
+    def product(
+        self, first: Sequence[Array], second: Sequence[Array], dot: Callable[..., Array] = _dot
+    ) -> Array:
+        """The covariance of two sums of influences, for each row of them."""
+        by_class = zip(self.factors, first, second, strict=True)
+        total = np.asarray(sum(factor * dot(own, other) for factor, own, other in by_class))
+        if self.joint is not None:
+            total = total + self.joint * (dot(first[0], second[1]) + dot(first[1], second[0]))
+        return total
+
+    def variance(self, influences: Sequence[Array]) -> Array:
+        """The variance of sums of influences, one for each row."""
+        return self.product(influences, influences)
+
+    def covariance(self) -> Array:
+        """The covariance of all models: measures × models × models."""
+        # A measure may be unknown of a model.
+        with np.errstate(invalid="ignore"):
+            return self.product(self.sums, self.sums, _table)
+
+    def difference(self, first: int, second: int, measure: int = 0) -> list[Array]:
+        """The influence of the units on the difference of two models."""
+        return [own[measure, first] - own[measure, second] for own in self.sums]
+
+    def degrees_of_freedom(self, influences: Sequence[Array]) -> float:
+        """Those of the variance of a sum of influences (Satterthwaite 1946).
+
+        A variance to which few units contribute most is known no better than from so few units.
+        """
+        joined = np.concatenate(influences) if self.joint is None else influences[0] + influences[1]
+        squares = joined**2
+        fourth = float((squares**2).sum())
+        return max(float(squares.sum()) ** 2 / fourth - 1, 1.0) if fourth > 0 else inf
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Estimates of measures of models, their covariance, and what these are about."""
+
+    models: Sequence[object] | pl.Series
+    estimates: Array  # measures × models
+    covariance: Array  # measures × models × models; NaN where nothing is known of it
+    degrees_of_freedom: float  # of Student's t; infinite for the normal distribution
+    about: str  # what the covariance is about, after "about"
+    doubts: tuple[str, ...] = ()
+    influences: UnitInfluences | None = None  # where models have the same units
+    is_bound: bool = False  # whether the covariance is larger than it need be
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a covariance, of models of which any varies; else `doubts` says why."""
+        variances = self.covariance.diagonal(axis1=1, axis2=2)
+        return bool((variances.max(axis=1, initial=0.0) > NO_ERROR**2).all())
+
+    @property
+    def why_no_limits(self) -> str:
+        """The doubts of an evidence that knows nothing, for a note."""
+        start, end = NOTHING.split("{}")
+        reasons = (doubt.removeprefix(start).removesuffix(end) for doubt in self.doubts)
+        return f"{'; '.join(reasons)}: no interval"
+
+    def limits(self, level: float) -> tuple[Array, Array]:
+        """The lower and upper limits of the estimates, measures × models."""
+        errors = np.sqrt(self.covariance.diagonal(axis1=1, axis2=2))
+        reach = quantile(level, self.degrees_of_freedom) * errors
+        return self.estimates - reach, self.estimates + reach
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Differences of pairs of models, one number per pair in each array."""
+
+    first: Array  # places of the models
+    second: Array
+    difference: Array  # first minus second
+    std_error: Array
+    degrees_of_freedom: float
+
+    @property
+    def constant(self) -> Array:
+        """Whether a difference that is not 0 shows no variation."""
+        constant: Array = (self.std_error == 0) & (self.difference != 0)
+        return constant
+
+    @property
+    def statistic(self) -> Array:
+        """Student's t: 0 where the difference is 0, ±∞ where only its standard error is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.difference / self.std_error
+        return np.where(self.difference == 0, 0.0 * self.std_error, ratio)
+
+    @property
+    def p_value(self) -> Array:
+        """The two-sided p-value of no difference."""
+        if isinf(self.degrees_of_freedom):
+            return np.array([erfc(abs(t) / sqrt(2)) for t in self.statistic])
+        from scipy.special import stdtr
+
+        return np.asarray(2 * stdtr(self.degrees_of_freedom, -np.abs(self.statistic)))
+
+    def limits(self, level: float | Array) -> tuple[Array, Array]:
+        """The lower and upper limits of the differences, at one level or one for each."""
+        reach = quantile(level, self.degrees_of_freedom) * self.std_error
+        return self.difference - reach, self.difference + reach
+
+
+def evidence_from_folds(
+    values: Array, ratio: float | None, models: Sequence[object] | pl.Series = ()
+) -> Evidence:
+    """Evidence from one number per fold and model, whose folds share training cases.
+
+    The variance of the means is that of Nadeau and Bengio (2003). Values are folds × models. The
+    ratio is that of test to training cases of a fold; 0 for folds that share nothing; None where it
+    is not known, and the most that is usual is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> evidence = evidence_from_folds(np.array([[0.9, 0.8], [0.8, 0.8], [0.7, 0.6]]), 0.25)
+    >>> pairs = all_pairs(evidence)
+    >>> pairs.difference.round(4).tolist(), pairs.std_error.round(4).tolist()
+    ([0.0667], [0.0441])
+    """
+    folds, means = len(values), values.mean(axis=0)
+    factor = 1 / folds + (MAX_RATIO if ratio is None else ratio)
+    units = UnitInfluences(
+        ((values - means).T[None],), (factor / (folds - 1),), (folds,), unit="folds"
+    )
+    return Evidence(
+        models, means[None], units.covariance(), float(folds - 1), TRAINED_ANEW,
+        tuple(_doubts_of_folds(folds, ratio)), units, is_bound=ratio is None,
+    )  # fmt: skip
+
+
+def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
+    """Assumptions of the corrected variance about folds with this ratio."""
+    if ratio is None:
+        yield (
+            "The folds were assumed to test on as many cases as they train on, which understates "
+            "how sure it is: give test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds, "
+            "or predictions with case='id'."
+        )
+    elif ratio == 0:
+        yield (
+            f"test_train_ratio=0 treats the {folds} folds as independent. That is right only if "
+            "no two share training or test cases, such as different datasets."
+        )
+    else:
+        given = float(f"{ratio:.3g}")
+        yield (
+            f"With test_train_ratio={given!r} the {folds} folds, which share cases, count as "
+            f"{1 / (1 / folds + ratio):.1f} independent ones."
+        )
+        if ratio > 1:
+            yield (
+                f"test_train_ratio={given} means more test than training cases: is it turned "
+                "around?"
+            )
+
+
+def common_variance(evidence: Evidence) -> float:
+    """Half the mean variance of a difference: the variance of models that have one and share none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> common_variance(evidence_from_folds(np.array([[0.5, 0.25], [0.5, 0.75]]), 0))
+    0.03125
+    """
+    models = evidence.estimates.shape[1]
+    if evidence.influences is None:
+        covariance = evidence.covariance[0]
+        total = covariance.trace() - covariance.sum() / models
+    else:
+        # From the influences on the differences to the mean of all models: what models have in
+        # common would drown these in rounding.
+        own = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
+        total = evidence.influences.variance(own).sum()
+    variance = float(total) / (models - 1)
+    size = max(1.0, float(np.abs(evidence.estimates[0]).max(initial=0.0)))
+    return variance if variance > (NO_ERROR * size) ** 2 else 0.0
+
+
+def no_evidence(why: str) -> Evidence:
+    """The evidence where nothing says how sure estimates are, and why."""
+    return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (NOTHING.format(why),))
+
+
+def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
+    """The differences of the models at the places `first` and `second`, each pair on its own."""
+    estimates = evidence.estimates[0]
+    difference = estimates[first] - estimates[second]
+    size = float(np.abs(estimates[np.isfinite(estimates)]).max(initial=1.0))
+    covariance = evidence.covariance[0]
+    own, other = covariance[first, first], covariance[second, second]
+    variance = own + other - 2 * covariance[first, second]
+    if evidence.influences is not None:
+        # Models that are all but equal would drown in the rounding of three variances. One pair
+        # at a time, since there may be millions of cases.
+        for place in np.flatnonzero(variance < SIMILAR * (own + other)):
+            influences = evidence.influences.difference(int(first[place]), int(second[place]))
+            variance[place] = evidence.influences.variance(influences)
+    std_error = np.sqrt(np.maximum(variance, 0.0))
+    return Contrasts(
+        first, second,
+        np.where(np.abs(difference) <= ROUNDING * size, 0.0, difference),
+        np.where(std_error <= NO_ERROR * size, 0.0, std_error),
+        evidence.degrees_of_freedom,
+    )  # fmt: skip
+
+
+def all_pairs(evidence: Evidence) -> Contrasts:
+    """The differences of every two models."""
+    return contrasts(evidence, *pair_places(evidence.estimates.shape[1]))
+
+
+def pair_places(models: int) -> tuple[Array, Array]:
+    """The places of the first and of the second model of each pair."""
+    first, second = np.triu_indices(models, 1)
+    return first, second
+
+
+def quantile(level: float | Array, freedom: float = inf) -> Array:
+    """The quantile of Student's t that holds `level` between it and its negative.
+
+    Examples
+    --------
+    >>> quantile(0.95).round(3).item(), quantile(0.95, 1).round(3).item()
+    (1.96, 12.706)
+    """
+    if isinf(freedom):
+        return np.asarray(np.vectorize(normal, otypes=[float])(level))
+    from scipy.special import stdtrit
+
+    return np.asarray(-stdtrit(freedom, (1 - np.asarray(level)) / 2))
+
+
+class Adjusted(NamedTuple):
+    """The adjustment of pairs for their number.
+
+    The interval of a pair at its level excludes 0 if and only if its p-value is below 1 − the
+    level that was asked for.
+    """
+
+    p_value: Array
+    level: Array  # of each pair
+
+
+def by_holm(pairs: Contrasts, level: float) -> Adjusted:
+    """Adjust p-values and limits by Holm's step-down method; NaN does not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds = np.array([[0.9, 0.8, 0.7], [0.8, 0.8, 0.6], [0.8, 0.6, 0.7]])
+    >>> pairs = all_pairs(evidence_from_folds(folds, 0.25))
+    >>> pairs.p_value.round(3).tolist(), by_holm(pairs, 0.95).p_value.round(3).tolist()
+    ([0.321, 0.063, 0.625], [0.641, 0.19, 0.641])
+    """
+    p_values = pairs.p_value
+    # NaN comes last.
+    order = np.argsort(p_values, kind="stable")
+    ranked = p_values[order]
+    steps = np.maximum(np.count_nonzero(~np.isnan(ranked)) - np.arange(len(ranked)), 1.0)
+    stepped = np.maximum.accumulate(steps * ranked)
+    factors = np.empty(len(ranked))
+    factors[order] = np.where(ranked > 0, stepped / np.where(ranked > 0, ranked, 1.0), steps)
+    return Adjusted(np.minimum(factors * p_values, 1), 1 - (1 - level) / factors)

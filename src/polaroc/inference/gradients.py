@@ -1,0 +1,252 @@
+"""Gradients of areas and of balanced points with respect to the segments of curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from polaroc.base.statistics import legendre
+from polaroc.inference.segment_arrays import Gradient, Segments
+from polaroc.priors.grids import skew
+from polaroc.typing import Array, Interpolation, Quantity
+
+# A skew and its weight; None is the observed skew of each key.
+Node: TypeAlias = tuple[Quantity | None, float]
+# Δq/2q up to which a series replaces atanh, which loses digits there.
+NARROW = 0.03
+# Standard errors by which a ray may miss a segment that counts for the slope of the ROC where the
+# ray crosses it.
+NEAR = 2
+NODES = 8
+# Segments whose arrays stay in the cache of a processor.
+CHUNK = 8192
+
+
+def auc_gradient(segments: Segments) -> Gradient:
+    """Gradient of the AUC; by Δt it is the placement value of the positives of a segment."""
+    dt, df = segments.dt, segments.df
+    by_dt = 1 - segments.f1 + df / 2
+    return Gradient(np.zeros_like(dt), -dt, by_dt, -dt / 2, dt * by_dt)
+
+
+def area_gradient(
+    segments: Segments, nodes: Sequence[Node], interpolation: Interpolation
+) -> Gradient:
+    """Gradient of the weighted sum of AUPREC at `nodes`; precision at recall 0 is the limit."""
+    skews = [
+        (segments.each(segments.negatives / segments.positives) if node is None else node, weight)
+        for node, weight in nodes
+    ]
+    if interpolation == "exact":
+        return _exact_gradient(segments, skews)
+    gradients = [_end_gradient(segments, skewed, interpolation) for skewed, _ in skews]
+    weights = np.array([weight for _, weight in skews])
+    return Gradient(*(weights @ np.stack(sides) for sides in zip(*gradients, strict=True)))
+
+
+def _end_gradient(
+    segments: Segments, skewed: Quantity, interpolation: Interpolation
+) -> tuple[Array, ...]:
+    """Gradient of Δt times the precision at the end of the segment, or times that of both ends."""
+    t0, f0, dt, t1, f1 = segments.t0, segments.f0, segments.dt, segments.t1, segments.f1
+    q0, q1 = t0 + skewed * f0, t1 + skewed * f1
+    end, by_t, by_f = t1 / q1, skewed * f1 / q1**2, -skewed * t1 / q1**2
+    if interpolation == "step":
+        return dt * by_t, dt * by_f, end + dt * by_t, dt * by_f, dt * end
+    # Precision is constant along the first segment.
+    first = segments.first
+    half = dt / 2
+    half[first] = dt[first]
+    q0[first] = 1
+    begin, begin_by_t, begin_by_f = t0 / q0, skewed * f0 / q0**2, -skewed * t0 / q0**2
+    begin[first], begin_by_t[first], begin_by_f[first] = end[first], 0, 0
+    mean = (begin + end) / 2
+    return (
+        half * (begin_by_t + by_t), half * (begin_by_f + by_f), mean + half * by_t, half * by_f,
+        dt * mean,
+    )  # fmt: skip
+
+
+def _exact_gradient(segments: Segments, nodes: Sequence[tuple[Quantity, float]]) -> Gradient:
+    """Gradient of Δt ∫ n/q du from 0 to 1, where n = t₀ + u Δt and q = n + λ(f₀ + u Δf)."""
+    starts_at_origin = np.zeros(len(segments.pos), bool)
+    starts_at_origin[segments.first] = True
+    sides = (segments.t0, segments.f0, segments.t1, segments.f1, segments.dt, segments.df)
+    gradient = np.empty((5, len(segments.pos)))
+    for begin in range(0, len(segments.pos), CHUNK):
+        rows = slice(begin, begin + CHUNK)
+        skews = [
+            (skewed if isinstance(skewed, float) else skewed[rows], weight)
+            for skewed, weight in nodes
+        ]
+        first = np.flatnonzero(starts_at_origin[rows])
+        gradient[:, rows] = _exact_sides([side[rows] for side in sides], first, skews)
+    return Gradient(*gradient)
+
+
+def _exact_sides(
+    sides: Sequence[Array], first: Array, nodes: Sequence[tuple[Quantity, float]]
+) -> tuple[Array, ...]:
+    """The derivatives of `_exact_gradient`, and the area; `first` segments start at the origin.
+
+    The skew λ enters only by the moments ∫ uⁱ/q du and λ ∫ uⁱ/q² du, which are summed over the
+    nodes. With q₀, q₁ and q at the ends and in the middle of a segment, and y = Δq/2q, they all
+    follow from g = (atanh(y)/y − 1)/y².
+    """
+    t0, f0, t1, f1, dt, df = sides
+    t, f = t0 + dt / 2, f0 + df / 2
+    by_1, by_y, squared_1, squared_u, squared_g = np.zeros((5, dt.size))
+    for skewed, weight in nodes:
+        inverse = 1 / (t + skewed * f)
+        start = t0 + skewed * f0
+        # Along these segments precision is constant: g is multiplied by q₀, which is 0.
+        start[first] = 1
+        inverse_end = 1 / (t1 + skewed * f1)
+        y = (dt + skewed * df) * inverse / 2
+        g = _atanh_remainder(y, start * inverse_end)
+        g[first] = 0
+        yg = y * g
+        weighted = weight * inverse
+        squared = skewed * weighted
+        inverse_end *= skewed * weight
+        by_1 += (1 + y * yg) * weighted
+        by_y += yg * weighted
+        squared_1 += inverse_end / start
+        squared_u += (inverse_end + yg * squared) * inverse
+        squared_g += g * inverse * squared
+    by_u = (by_1 - by_y) / 2
+    squared_u /= 2
+    squared_uu = squared_u - squared_g / 2
+    mean = t0 * by_1 + dt * by_u
+    by_t0 = dt * (f0 * squared_1 + df * squared_u)
+    by_f0 = -dt * (t0 * squared_1 + dt * squared_u)
+    # The origin is fixed.
+    by_t0[first], by_f0[first] = 0, 0
+    by_dt = mean + dt * (f0 * squared_u + df * squared_uu)
+    by_df = -dt * (t0 * squared_u + dt * squared_uu)
+    return by_t0, by_f0, by_dt, by_df, dt * mean
+
+
+def _atanh_remainder(y: Array, ratio: Array) -> Array:
+    """(atanh(y)/y − 1)/y² for y ≥ 0, where `ratio` is (1 − y)/(1 + y)."""
+    squared = y * y
+    remainder: Array = ((squared / 9 + 1 / 7) * squared + 1 / 5) * squared + 1 / 3
+    wide = np.flatnonzero(y > NARROW)
+    if wide.size:
+        remainder[wide] = (-np.log(ratio[wide]) / (2 * y[wide]) - 1) / squared[wide]
+    return remainder
+
+
+def point_gradient(segments: Segments, prior: float) -> Gradient:
+    """Gradient of the false positive rate at the balanced point of a prior.
+
+    The slope of the empirical curve at one point, 0 or ∞, does not estimate that of the
+    underlying curve: the slope is that of a chord over the segments near the ray.
+    """
+    skewed = skew(prior)
+    crossed = _crossed(segments, skewed)
+    # Where the ray crosses none, it crosses the run after the last.
+    at = crossed[crossed < segments.starts[1:]]
+    near, runs = _near(segments, skewed)
+    near[at] = True
+    rises, more = (
+        np.bincount(segments.key[near], sizes[near], len(runs))
+        for sizes in (segments.dt, segments.df)
+    )
+    runs += more
+    total = rises + skewed * runs
+    t0, f0, dt, df = (side[at] for side in (segments.t0, segments.f0, segments.dt, segments.df))
+    share = np.clip((1 - t0 - skewed * f0) / (dt + skewed * df), 0, 1)
+    key = segments.key[at]
+    by_t, by_f, by_dt, by_df = np.zeros((4, len(segments.pos)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_t[at], by_f[at] = -runs[key] / total[key], rises[key] / total[key]
+    by_dt[at], by_df[at] = share * by_t[at], share * by_f[at]
+    return Gradient(by_t, by_f, by_dt, by_df)
+
+
+def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:
+    """Gradient of 1 − 1/(hi−lo) ∫ 2(1−π) f dπ, where f is the FPr of the balanced point."""
+    lo, hi = over
+    # Other segments are balanced at priors beyond the range.
+    begin, end = (_crossed(segments, skew(prior)) for prior in over)
+    at = _ranges(begin, np.minimum(end + 1, segments.starts[1:]))
+    t0, f0, dt, df, t1, f1 = (
+        getattr(segments, name)[at] for name in ("t0", "f0", "dt", "df", "t1", "f1")
+    )
+    run_start, first, last = (
+        np.clip(_prior_at(*point), lo, hi)
+        for point in ((t0, _run_start(segments)[at]), (t0, f0), (t1, f1))
+    )
+    width, middle = (last - first) / 2, (first + last) / 2
+    on_segment, by_share = np.zeros_like(dt), np.zeros_like(dt)
+    for node, weight in zip(*legendre(NODES), strict=True):
+        prior = middle + node * width
+        reach = df + prior * (dt - df)
+        short = prior * (1 - t0) - (1 - prior) * f0
+        change = 2 * weight * prior * (1 - prior) / reach
+        on_segment += change
+        by_share += change * np.clip(short / reach, 0, 1)
+    for sums in (on_segment, by_share):
+        sums *= width / (hi - lo)
+    # On the run before the segment the error is 2π(1 − t).
+    on_run = (first**2 - run_start**2) / (hi - lo)
+    gradient = np.zeros((4, len(segments.pos)))
+    gradient[:, at] = df * on_segment + on_run, -dt * on_segment, df * by_share, -dt * by_share
+    return Gradient(*gradient)
+
+
+def _crossed(segments: Segments, skewed: float) -> Array:
+    """The first segment of each key that ends at the ray 1 − t = λf or beyond, else one too many.
+
+    Rates never fall along a curve.
+    """
+    before = segments.count(1 - segments.t1 > skewed * segments.f1)
+    crossed: Array = segments.starts[:-1] + before
+    return crossed
+
+
+def _prior_at(t: Array, f: Array) -> Array:
+    """The prior at which a point of the curve is balanced."""
+    reach = f + (1 - t)
+    return np.where(reach > 0, f / np.where(reach > 0, reach, 1), 1.0)
+
+
+def _run_start(segments: Segments) -> Array:
+    """The false positive rate at the start of the horizontal run before each segment."""
+    start = segments.fp - segments.neg - segments.level
+    return start / segments.each(segments.negatives)
+
+
+def _near(segments: Segments, skewed: float) -> tuple[Array, Array]:
+    """Which segments the ray misses by at most `NEAR` standard errors, and the runs as near.
+
+    The ray is compared with the middle of a segment. The length of the runs is that per key: only
+    the part about the ray of a run, which may be long, such as that between the worst positives of
+    a good score.
+    """
+    t, f = (segments.t0 + segments.t1) / 2, (segments.f0 + segments.f1) / 2
+    missed = 1 - t - skewed * f
+    near = missed**2 <= NEAR**2 * _variance_of_miss(segments, t, f, skewed)
+    t0, f0 = segments.t0, segments.f0
+    ray = np.minimum((1 - t0) / skewed, 1)
+    reach = NEAR * np.sqrt(_variance_of_miss(segments, t0, ray, skewed)) / skewed
+    length = np.minimum(f0, ray + reach) - np.maximum(_run_start(segments), ray - reach)
+    return near, segments.total(np.clip(length, 0, None))
+
+
+def _variance_of_miss(segments: Segments, t: Array, f: Array, skewed: float) -> Array:
+    """The variance of 1 − t − λf at a point of each segment."""
+    positives, negatives = (segments.each(own) for own in segments.units)
+    variance: Array = t * (1 - t) / positives + skewed**2 * f * (1 - f) / negatives
+    return variance
+
+
+def _ranges(begin: Array, end: Array) -> Array:
+    """The numbers from each beginning up to its end, without it."""
+    sizes = end - begin
+    before = np.cumsum(sizes) - sizes
+    numbers: Array = np.arange(sizes.sum()) + np.repeat(begin - before, sizes)
+    return numbers

@@ -1,0 +1,349 @@
+"""Influence of single cases on measures, from which standard errors follow.
+
+The influence of a case is how much the measure would change, per unit of weight and times the
+number of its class, if the case weighed a little more (the infinitesimal jackknife). Cases of one
+class with one score have it in common, so the segments of a curve are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.statistics import equal_units
+from polaroc.curves.kernel import segments_of_codes
+from polaroc.curves.segments import RATES
+from polaroc.inference.gradients import (
+    area_gradient,
+    auc_gradient,
+    mean_error_gradient,
+    point_gradient,
+)
+from polaroc.inference.segment_arrays import CasePlaces, Gradient, Segments
+from polaroc.measures.balanced import balanced_point
+from polaroc.measures.scoring import case_loss
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import merged
+from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.grids import skew
+from polaroc.thresholds.named_rates import OfRates, with_slopes
+from polaroc.typing import Array
+
+
+@dataclass(frozen=True)
+class GradientTerm:
+    """A quantity of the curve that a measure is a smooth function of, with a unique name.
+
+    `gradient` is that of the quantity; `slope` is the derivative of the measure with respect to
+    it, from the columns of the measure's estimate.
+    """
+
+    name: str
+    gradient: Callable[[Segments], Gradient]
+    slope: pl.Expr | float = 1.0
+
+
+class CaseInfluence(NamedTuple):
+    """Estimates of measures, and the influence of each case on them.
+
+    Its mean is zero in each class, except for what the observed prior changes: with more positives
+    scores are taken to be right at a higher one.
+    """
+
+    estimates: Array  # one per measure
+    # By measure and case, the cases of each class in the order given.
+    positives: Array
+    negatives: Array
+
+
+class SegmentInfluence(NamedTuple):
+    """The influence of cases on a measure, whose mean is zero in each class of a key."""
+
+    pos: Array  # of the positives of each segment
+    neg: Array  # of its negatives
+    level: Array  # of the negatives on the run before it
+    rest: Array  # of the negatives below all positives of each key
+
+    def mean_squares(self, segments: Segments) -> tuple[Array, Array]:
+        """The mean square of the influence of positives and of negatives, per key."""
+        squares = segments.level * self.level**2
+        if segments.has_ties:
+            squares += segments.neg * self.neg**2
+        of_neg = segments.total(squares) + segments.rest * self.rest**2
+        of_pos = segments.total(segments.pos * self.pos**2)
+        return of_pos / segments.positives, of_neg / segments.negatives
+
+    def of_cases(
+        self, places: CasePlaces, positives: Array, negatives: Array, keys: Array | None = None
+    ) -> tuple[Array, Array]:
+        """The influence of the cases in these rows; `keys` are those that have segments."""
+        of_pos, of_neg = np.zeros((2, 2 * len(self.pos) + len(places.rests)))
+        of_pos[places.runs + 1], of_neg[places.runs + 1] = self.pos, self.neg
+        of_neg[places.runs] = self.level
+        of_neg[places.rests if keys is None else places.rests[keys]] = self.rest
+        return of_pos[places.place[positives]], of_neg[places.place[negatives]]
+
+
+def influence_of_cases(
+    score: Array, truth: Array, measures: Sequence[Measure], weight: Array | None = None
+) -> CaseInfluence:
+    """The influence of the cases of one test set on each measure.
+
+    Estimates and influences are NaN where a class has no case. Weights are above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polaroc.measures.areas import auc_measure
+    >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
+    >>> influence_of_cases(score, truth, [auc_measure()])
+    CaseInfluence(estimates=array([0.75]), positives=array([[ 0.25, -0.25]]), ...
+    """
+    truth = truth.astype(bool)
+    positives = int(np.count_nonzero(truth))
+    sizes = (positives, truth.size - positives)
+    estimates = np.full(len(measures), np.nan)
+    influence = CaseInfluence(
+        estimates, *(np.full((len(measures), size), np.nan) for size in sizes)
+    )
+    if not all(sizes):
+        return influence
+    areas = [i for i, measure in enumerate(measures) if measure.is_area]
+    if areas:
+        segments, places = _ranked(score, truth, weight)
+        rows = np.flatnonzero(truth), np.flatnonzero(~truth)
+        on_areas = influence_on_segments(segments, [measures[i] for i in areas])
+        for i, (estimate, on_segments) in zip(areas, on_areas, strict=True):
+            estimates[i] = estimate[0]
+            influence.positives[i], influence.negatives[i] = on_segments.of_cases(places, *rows)
+    # A measure that is taken on the hull has no loss of a single case.
+    losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
+    if losses:
+        counted = np.ones(truth.size) if weight is None else weight
+        pos, neg = (np.where(own, counted, 0.0) for own in (truth, ~truth))
+        cases = {SCORE: score.astype(float), "pos": pos, "neg": neg}
+        cases |= {
+            name: np.full(truth.size, count.sum())
+            for name, count in (("positives", pos), ("negatives", neg))
+        }
+        sums = sums_by_key(cases, np.zeros(1, np.int64), [measures[i] for i, _ in losses])
+        sums |= {name: cases[name][:1] for name in ("positives", "negatives")}
+        for i, loss in losses:
+            estimates[i] = values(measures[i].estimate, sums)[0]
+            with np.errstate(all="ignore"):
+                scale, slope = values(loss.scale, cases), 0.0
+                if loss.by_score_prior is not None:
+                    slopes = np.nan_to_num(scale * values(loss.by_score_prior, cases))
+                    slope = float(slopes.sum())
+                for of_class, among, of_case, by_prior in zip(
+                    influence[1:], (truth, ~truth), (loss.positive, loss.negative),
+                    (slope, -slope), strict=True,
+                ):  # fmt: skip
+                    case_losses = (scale * values(of_case, cases))[among]
+                    mean = np.average(case_losses, weights=counted[among])
+                    # No case moves an infinite mean by a number.
+                    centre = mean if np.isfinite(mean) else np.nan
+                    of_class[i] = case_losses - centre + by_prior
+    return influence
+
+
+def influence_on_rate(
+    score: Array,
+    truth: Array,
+    threshold: float | None,
+    rate: OfRates,
+    weight: Array | None = None,
+) -> CaseInfluence:
+    """The influence of the cases on a rate, or cost, at a threshold; None calls none positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polaroc.thresholds.named_rates import rate_at
+    >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
+    >>> cost = rate_at("expected_cost", 1, cost_fn=4)
+    >>> influence_on_rate(score, truth, 0.5, cost).positives.tolist()
+    [[-1.0, 1.0]]
+    """
+    called = np.zeros(len(score)) if threshold is None else np.asarray(score >= threshold, float)
+    means, centred = [], []
+    for own in (truth, ~truth):
+        weights = None if weight is None else weight[own]
+        means.append(float(np.average(called[own], weights=weights)) if own.any() else np.nan)
+        centred.append(called[own] - means[-1])
+    value, slopes = with_slopes(rate, *means)
+    # A slope is NaN where the rate is not known, as at a prior that is not.
+    with np.errstate(invalid="ignore"):
+        influences = [slope * own[None] for slope, own in zip(slopes, centred, strict=True)]
+    return CaseInfluence(np.array([value]), influences[0], influences[1])
+
+
+def influence_on_segments(
+    segments: Segments, measures: Sequence[Measure], sums: Mapping[str, Array] | None = None
+) -> Iterator[tuple[Array, SegmentInfluence]]:
+    """The estimates of areas and points of curves, and the influence of the cases of segments.
+
+    `sums` are the columns of estimates and slopes, where they are known.
+    """
+    of_measures = [gradient_terms(measure) for measure in measures]
+    terms = {term.name: term for own in of_measures for term in own}
+    influences: dict[str, SegmentInfluence] = {}
+    areas: dict[str, Array] = {}
+    with np.errstate(all="ignore"):
+        for name, term in terms.items():
+            gradient = term.gradient(segments)
+            influences[name] = _centred(segments, gradient)
+            if gradient.area is not None:
+                areas[name] = segments.total(gradient.area)
+        if sums is None:
+            sums = _sums(segments, measures, areas)
+        for measure, own in zip(measures, of_measures, strict=True):
+            slopes = [values(term.slope, sums) for term in own]
+            combined = _combined(segments, [influences[term.name] for term in own], slopes)
+            yield values(measure.estimate, sums), combined
+
+
+def gradient_terms(measure: Measure) -> tuple[GradientTerm, ...]:
+    """The quantities that the standard error of a measure follows from; none where it has none."""
+    given = measure.arguments
+    if measure.name == "auc":
+        (name,) = measure.sums
+        return (GradientTerm(name, auc_gradient),)
+    if measure.name == "equal_error":
+        return (_point(0.5, 1.0),)
+    if given is None or not measure.is_area:
+        return ()
+    if measure.name in ("auprec", "iauprec"):
+        if given.start != "limit":
+            return ()
+        (name,) = measure.sums
+        gradient = partial(area_gradient, nodes=measure.nodes, interpolation=given.interpolation)
+        return (GradientTerm(name, gradient),)
+    lo, hi = given.over
+    error = partial(mean_error_gradient, over=given.over)
+    if measure.name == "auc_range":
+        return (GradientTerm("error", error),)
+    # Sens is √(½ (fall² + run²)) between the balanced points at both ends, where t = 1 − λf.
+    scale, terms = 1 / measure.estimate, []
+    if measure.name != "sens":
+        # √(w (1 − area)² + v Sens²)/√2, with unit weights.
+        scale = scale / 2
+        (missed,) = map(pl.col, measure.sums)
+        terms.append(GradientTerm("error", error, -scale * missed / (hi - lo)))
+    low, high = map(balanced_point, given.over)
+    fall, run = low.t - high.t, high.f - low.f
+    for prior, sign in ((lo, -1), (hi, 1)):
+        terms.append(_point(prior, scale * sign * (run + skew(prior) * fall) / 2))
+    return tuple(terms)
+
+
+def _point(prior: float, slope: pl.Expr | float) -> GradientTerm:
+    return GradientTerm(f"point_{prior!r}", partial(point_gradient, prior=prior), slope)
+
+
+def _centred(segments: Segments, gradient: Gradient) -> SegmentInfluence:
+    """The influence of the cases of segments, from the gradient, less its mean in each class."""
+    # Cases of a segment move the start of all segments below it: all of its key less those above.
+    above = segments.running(gradient.f0)
+    on_pos = gradient.dt - segments.running(gradient.t0)
+    on_neg = on_level = gradient.f0 - above
+    on_rest = -above[segments.starts[1:] - 1]
+    mean_pos = segments.total(segments.pos * on_pos) / segments.positives
+    sums = segments.level * on_level
+    if segments.has_ties:
+        on_neg = gradient.df - above
+        sums += segments.neg * on_neg
+    mean_neg = (segments.total(sums) + segments.rest * on_rest) / segments.negatives
+    on_pos -= segments.each(mean_pos)
+    centre = segments.each(mean_neg)
+    on_level -= centre
+    if segments.has_ties:
+        on_neg -= centre
+    return SegmentInfluence(on_pos, on_neg, on_level, on_rest - mean_neg)
+
+
+def _combined(
+    segments: Segments, influences: Sequence[SegmentInfluence], slopes: Sequence[Array]
+) -> SegmentInfluence:
+    """The influence on a function of quantities, from that on each and its slope by it."""
+    if len(slopes) == 1 and (slopes[0] == 1).all():
+        return influences[0]
+    pos, neg, level = np.zeros((3, len(segments.pos)))
+    rest = np.zeros(len(segments.positives))
+    for influence, slope in zip(influences, slopes, strict=True):
+        factor = segments.each(slope)
+        for total, own in zip((pos, neg, level), influence[:3], strict=True):
+            total += factor * own
+        rest += slope * influence.rest
+    return SegmentInfluence(pos, neg, level, rest)
+
+
+def _sums(
+    segments: Segments, measures: Sequence[Measure], areas: dict[str, Array]
+) -> dict[str, Array]:
+    """The columns of estimates and slopes: areas are known from gradients."""
+    totals = {"positives": segments.positives, "negatives": segments.negatives}
+    others = [one for one in measures if one.least or one.sums.keys() - areas.keys()]
+    if not others:
+        return totals | areas
+    rows = {name: getattr(segments, name) for name in ("pos", "neg", "tp", "fp")}
+    rows |= {name: segments.each(total) for name, total in totals.items()}
+    rates = (segments.t0, segments.f0, segments.t1, segments.f1, segments.dt, segments.df)
+    rows |= zip(RATES, rates, strict=True)
+    return sums_by_key(rows, segments.starts[:-1], others) | totals | areas
+
+
+def _ranked(score: Array, truth: Array, weight: Array | None) -> tuple[Segments, CasePlaces]:
+    """The segments of the cases of one key, and the places of the cases in their order."""
+    order = np.argsort(score)[::-1]
+    ranked = score[order]
+    rank = np.cumsum(np.append(False, ranked[1:] != ranked[:-1]))
+    # Negatives come before positives of the same score.
+    codes = (2 * rank + truth[order]).astype(np.uint64)
+    within = np.argsort(codes, kind="stable")
+    order, codes = order[within], codes[within]
+    edges = np.array([0, len(codes)])
+    weights = None if weight is None else weight[order]
+    counts, totals, spans, starts = segments_of_codes(codes, edges, weights)
+    units = totals
+    if weight is not None:
+        units = (
+            np.array([equal_units(weight[truth])]), np.array([equal_units(weight[~truth])])
+        )  # fmt: skip
+    segments = Segments(
+        **counts, positives=totals[0], negatives=totals[1], starts=starts, units=units
+    )
+    places = CasePlaces.of(spans, starts, edges)
+    place = np.empty_like(places.place)
+    place[order] = places.place
+    return segments.select(np.zeros(1, int)), places._replace(place=place)
+
+
+def values(expression: pl.Expr | float, columns: Mapping[str, Array]) -> Array:
+    """The values of an expression of these columns."""
+    if not isinstance(expression, pl.Expr):
+        return np.full(len(next(iter(columns.values()))), float(expression))
+    known = pl.DataFrame(columns).select(expression.cast(pl.Float64)).to_series()
+    found: Array = known.fill_null(np.nan).to_numpy()
+    return found
+
+
+def sums_by_key(
+    columns: Mapping[str, Array], firsts: Array, measures: Sequence[Measure]
+) -> dict[str, Array]:
+    """The sums and minima of measures by key, each of which has a row, the first at `firsts`."""
+    sums, scores, least = (
+        merged(getattr(one, kind) for one in measures) for kind in ("sums", "score_sums", "least")
+    )
+    rows = pl.DataFrame(columns).select(**sums, **scores, **least)
+    return {
+        name: (np.fmin if name in least else np.add).reduceat(
+            rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy(), firsts
+        )
+        for name in rows.columns
+    }

@@ -1,0 +1,248 @@
+"""Confidence intervals of measures, by key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level
+from polaroc.base.private_columns import CLUSTER, KEY_INDEX, LIMITS_NOTE, ROW, TRUTH, WEIGHT
+from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import joined_notes
+from polaroc.curves.kernel import Ranked
+from polaroc.inference.evidence import FEWEST_CLUSTERS
+from polaroc.inference.segment_arrays import Segments
+from polaroc.inference.variances import (
+    CLASSES,
+    NO_VARIANCE,
+    Units,
+    cases_as_units,
+    cluster_numbers,
+    clusters_as_units,
+    spread_of_areas,
+    spread_of_losses,
+)
+from polaroc.measures.scoring import ON_THE_HULL, case_loss
+from polaroc.measures.spec import Measure
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions
+from polaroc.typing import Array
+
+PERFECT = "perfect score: lower limit from the numbers of cases"
+NO_DERIVATIVE = "no derivative here: no interval"
+FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters have {{}}: no interval"
+FEW_EFFECTIVE = (
+    f"because of their weights, the effective number of clusters with {{}} is below "
+    f"{FEWEST_CLUSTERS}: no interval"
+)
+NO_SPREAD = "no spread among the cases: no interval"
+
+
+class Limits(NamedTuple):
+    """Limits and standard errors of a measure by key, NaN where there are none, and notes."""
+
+    lower: Array
+    upper: Array
+    std_error: Array
+    note: Array
+
+
+def limits_of_ranked(
+    found: Ranked,
+    wide: pl.DataFrame,
+    predictions: Predictions,
+    measures: Sequence[Measure],
+    level: float,
+) -> pl.DataFrame:
+    """The limits of ranked rows, of each measure of each key, in the order of all tidy rows.
+
+    `wide` has the totals of each key and the columns of the measures' estimates.
+    """
+    totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in CLASSES}
+    units = cases_as_units(**totals)
+    segments = Segments.of(found, (units.positives, units.negatives))
+    if found.clusters is not None:
+        units = clusters_as_units(found, totals, segments, weighted=predictions.sampled)
+        segments = Segments.of(found, (units.positives, units.negatives))
+    areas = [one for one in measures if one.is_area]
+    losses = [one for one in measures if not one.is_area]
+    limits = []
+    if areas:
+        names = [name for one in areas for name in (*one.sums, *one.least)]
+        sums = totals | {name: wide[name].fill_null(np.nan).to_numpy() for name in names}
+        spread = spread_of_areas(segments, areas, units, sums)
+        limits += [
+            _area_limits(measure, spread.estimates[:, i], spread.variances[:, i], units, level)
+            for i, measure in enumerate(areas)
+        ]
+    if losses:
+        scores = pl.DataFrame()
+        if any(one.score_sums for one in losses):
+            scores = _scores(predictions, wide)
+        spread = spread_of_losses(scores, losses, totals, units)
+        limits += [
+            _loss_limits(measure, spread.estimates[:, i], spread.variances[:, i], units, level)
+            for i, measure in enumerate(losses)
+        ]
+    # The catalogue has areas before losses.
+    place = wide.with_row_index(ROW)
+    keys = predictions.keys
+    order = (place.sort(keys, nulls_last=True) if keys else place)[ROW].to_numpy()
+    columns = [
+        pl.Series(name, np.stack([getattr(own, name) for own in limits], axis=1)[order].ravel())
+        for name in INTERVAL
+    ]
+    notes = np.stack([own.note for own in limits], axis=1)[order].ravel().tolist()
+    return pl.DataFrame([*(one.fill_nan(None) for one in columns),
+                         pl.Series(LIMITS_NOTE, notes, pl.String)])  # fmt: skip
+
+
+def with_limits(rows: pl.LazyFrame, keys: Sequence[str], level: float) -> pl.LazyFrame:
+    """Tidy measures from rows that have limits at a level and a `LIMITS_NOTE` too."""
+    # Limits are made of valid rows, also where a key has invalid ones.
+    has_estimate = pl.col("estimate").is_not_null()
+    limits = pl.when(has_estimate).then(pl.col(*INTERVAL)).name.keep()
+    note = pl.when(has_estimate).then(LIMITS_NOTE)
+    ranged = [OVER] if OVER in rows.collect_schema() else []
+    noted = rows.with_columns(limits, joined_notes("note", note))
+    return with_level(noted.select(*keys, *WITH_INTERVAL, *ranged), level)
+
+
+def _scores(predictions: Predictions, wide: pl.DataFrame) -> pl.DataFrame:
+    """The rows in the columns of the losses, with the numbers of their keys and clusters."""
+    keys = predictions.keys
+    count = pl.col(WEIGHT) if predictions.weighted else pl.lit(1.0)
+    of_keys = wide.lazy().select(*keys, *CLASSES).with_row_index(KEY_INDEX)
+    counted = predictions.valid_rows.with_columns(
+        pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
+    )
+    joined = (
+        counted.join(of_keys, on=keys, nulls_equal=True, maintain_order="left")
+        if keys
+        else counted.join(of_keys, how="cross")
+    )
+    rows = joined.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).collect()
+    columns = rows.select(KEY_INDEX, SCORE, "pos", "neg", *CLASSES)
+    if CLUSTER not in rows.columns:
+        return columns
+    return columns.with_columns(pl.Series(CLUSTER, cluster_numbers(rows[CLUSTER])))
+
+
+def _area_limits(
+    measure: Measure, estimates: Array, variances: Array, units: Units, level: float
+) -> Limits:
+    """The limits of an area, or of a point of a curve, on the scale of log-odds.
+
+    They are the widest of those without and with pseudo-cases.
+    """
+    with np.errstate(all="ignore"):
+        has_both = np.minimum(units.positives, units.negatives) > 0
+        estimates = np.where(has_both, estimates, np.nan)
+        # A variance that is rounding is 0.
+        known = np.where(variances > NO_VARIANCE, variances, 0 * variances)
+        error = np.where(units.enough, np.sqrt(known), np.nan)
+        has_limits = (error > 0) & (estimates > 0) & (estimates < 1)
+        odds = estimates / (1 - estimates)
+        factor = np.exp(_quantile(units, level) * error / (estimates * (1 - estimates)))
+        lower, upper = 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
+        lower, upper = (np.where(has_limits, end, np.nan) for end in (lower, upper))
+        note = _note(units, error[0], ~has_limits[0] & ~np.isnan(estimates[0]))
+        least = _perfect_lower_limit(measure, (1 - level) / 2, units)
+        if least is not None:
+            perfect = (estimates >= 1 - ROUNDING) & (error == 0)
+            lower, upper = np.where(perfect, least, lower), np.where(perfect, 1.0, upper)
+            note[perfect[0]] = PERFECT
+        widened = ~np.isnan(lower[0]) & (estimates[0] < 1 - ROUNDING)
+        least, greatest = (np.where(np.isnan(end), estimates, end) for end in (lower, upper))
+        return Limits(
+            np.where(widened, np.fmin.reduce(least), lower[0]),
+            np.where(widened, np.fmax.reduce(greatest), upper[0]),
+            np.where(np.isnan(estimates[0]), np.nan, error[0]),
+            note,
+        )
+
+
+def _loss_limits(
+    measure: Measure, estimates: Array, variances: Array, units: Units, level: float
+) -> Limits:
+    """The limits of a loss, or of 1 less a skill, on the logarithmic scale of the loss.
+
+    They are the widest of those without and with one more case.
+    """
+    has_both = np.minimum(units.positives, units.negatives) > 0
+    defined = ~np.isnan(estimates[0]) & has_both
+    if case_loss(measure) is None:
+        nothing = np.full(len(defined), np.nan)
+        note = np.full(len(defined), None, dtype=object)
+        note[defined] = ON_THE_HULL
+        return Limits(nothing, nothing, nothing, note)
+    with np.errstate(all="ignore"):
+        error = np.where(units.enough & defined, np.sqrt(variances), np.nan)
+        is_skill = measure.bounds[0] is None
+        loss = 1 - estimates if is_skill else estimates
+        factor = np.exp(_quantile(units, level) * error / loss)
+        ends = [loss / factor, loss * factor]
+        lower, upper = (1 - end for end in reversed(ends)) if is_skill else ends
+        has_limits = (error > 0) & (loss > 0)
+        least, greatest = (
+            np.where(has_limits, np.clip(end, *measure.bounds), np.nan) for end in (lower, upper)
+        )
+        return Limits(
+            np.where(has_limits[0], np.fmin.reduce(least), np.nan),
+            np.where(has_limits[0], np.fmax.reduce(greatest), np.nan),
+            error[0],
+            _note(units, error[0], ~has_limits[0] & defined),
+        )
+
+
+def _quantile(units: Units, level: float) -> Array:
+    """Student's, with one degree of freedom less than units of the rarer class."""
+    from scipy.special import stdtrit
+
+    rarer = np.minimum(units.positives, units.negatives)
+    quantiles: Array = stdtrit(rarer - 1, (1 + level) / 2)
+    return quantiles
+
+
+def _note(units: Units, error: Array, missing: Array) -> Array:
+    """Why there are no limits where they are `missing`."""
+    in_clusters = units.least > 2
+    too_few = FEW_EFFECTIVE if units.is_effective else FEW_CLUSTERS
+    reasons = [
+        (in_clusters & (units.positives < units.least), too_few.format("positives")),
+        (in_clusters & (units.negatives < units.least), too_few.format("negatives")),
+        (units.positives <= 1, "one positive: no standard error"),
+        (units.negatives <= 1, "one negative: no standard error"),
+        (np.isnan(error), NO_DERIVATIVE),
+        (np.ones(len(error), bool), NO_SPREAD),
+    ]
+    note = np.full(len(error), None, dtype=object)
+    for holds, reason in reversed(reasons):
+        note[missing & holds] = reason
+    return note
+
+
+def _perfect_lower_limit(measure: Measure, tail: float, units: Units) -> Array | None:
+    """The lower limit of an area for a test set that is ranked perfectly.
+
+    With the AUC of the limit, as many independent pairs as there are cases of the rarer class are
+    all ranked right with probability `tail`. For a precision-recall curve it is ∫ t/(t + λf) dt up
+    to t, with the least t and the greatest f that a perfect sample allows: all positives, or all
+    negatives, are then on the right side with probability `tail`/2.
+    """
+    positives, negatives = units.positives, units.negatives
+    if measure.name == "auc":
+        least: Array = tail ** (1 / np.minimum(positives, negatives))
+        return least
+    if measure.name not in ("auprec", "iauprec"):
+        return None
+    t = (tail / 2) ** (1 / positives)
+    f = 1 - (tail / 2) ** (1 / negatives)
+    area = np.zeros(len(positives))
+    for node, weight in measure.nodes:
+        called = (negatives / positives if node is None else node) * f
+        area += weight * (t - called * np.log1p(t / called))
+    return area

@@ -1,0 +1,402 @@
+"""Variances of measures per key from the influences of cases, which are summed by cluster.
+
+Clusters are independent, and so are cases without clusters (Obuchowski 1997).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.private_columns import CLUSTER, KEY_INDEX, private
+from polaroc.base.statistics import ROUNDING
+from polaroc.curves.kernel import Ranked
+from polaroc.inference.evidence import FEWEST_CLUSTERS
+from polaroc.inference.influence import influence_on_segments, values
+from polaroc.inference.segment_arrays import NONE, PLACES, PSEUDO_CASES, CasePlaces, Segments
+from polaroc.measures.scoring import CaseLoss, case_loss
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import merged
+from polaroc.predictions.row_checks import check_clusters
+from polaroc.typing import Array
+
+# Smaller variances are rounding, since measures are of order 1.
+NO_VARIANCE = 1e-26
+# Variances below this share of the mean loss of a case are rounding.
+NO_LOSS_VARIANCE = 1e-13
+# Possible numbers of clusters, and of clusters in keys, per row up to which each has a place.
+SPARSE, ROOM = 4, 32
+CLASSES = ("positives", "negatives")
+# One more case of a class, with the greatest loss or with none: positives, negatives, greatest.
+ONE_MORE = ((0, 0, False), (1, 0, True), (1, 0, False), (0, 1, True), (0, 1, False))
+# What it exceeds the greatest observed loss by, where losses have no bound: a factor e² of p. With
+# e the log loss of scores that are too extreme was above the limits in 6 % of sets of 20 positives.
+BEYOND = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterBlock:
+    """The cases of consecutive keys by cluster, the positives and the negatives of each array."""
+
+    places: CasePlaces
+    rows: tuple[Array, Array]  # the rows of the cases in `places`
+    cluster: tuple[Array, Array]  # of each case
+    share: tuple[Array, Array]  # the weight of each case over the total of its class and key
+    key: Array  # of each cluster, ascending: in different keys clusters are different
+    size: int  # the number of keys
+
+    def moments(self, positives: Array | float, negatives: Array | float) -> Array:
+        """Sums of squares of the cluster sums of influences, by class, and of their products."""
+        of_pos, of_neg = (
+            np.bincount(cluster, share * influence, len(self.key))
+            for cluster, share, influence in zip(
+                self.cluster, self.share, (positives, negatives), strict=True
+            )
+        )
+        moments, starts = np.zeros((3, self.size)), np.flatnonzero(np.diff(self.key, prepend=-1))
+        for i, products in enumerate((of_pos * of_pos, of_neg * of_neg, of_pos * of_neg)):
+            moments[i, self.key[starts]] = np.add.reduceat(products, starts)
+        return moments
+
+    @property
+    def counts(self) -> Array:
+        """The numbers of clusters with positives, with negatives, and of all, by key."""
+        has = [np.bincount(own, minlength=len(self.key)) > 0 for own in self.cluster]
+        keys = (*(self.key[own] for own in has), self.key)
+        return np.stack([np.bincount(own, minlength=self.size) for own in keys])
+
+    @property
+    def effective_counts(self) -> Array:
+        """The effective numbers of clusters with positives and with negatives, by key."""
+        counts = []
+        for cluster, share in zip(self.cluster, self.share, strict=True):
+            squares = np.bincount(cluster, share, len(self.key)) ** 2
+            total, fourth = (np.bincount(self.key, own, self.size) for own in (squares, squares**2))
+            whole = np.divide(total**2, fourth, out=np.zeros(self.size), where=fourth > 0)
+            counts.append(np.floor(whole * (1 + ROUNDING)))
+        return np.stack(counts)
+
+    @property
+    def has_shared(self) -> Array:
+        """Whether two cases of a key are in one cluster."""
+        sizes = sum(np.bincount(own, minlength=len(self.key)) for own in self.cluster)
+        has_shared: Array = np.bincount(self.key[sizes > 1], minlength=self.size) > 0
+        return has_shared
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The independent units of each key: cases, or clusters of cases."""
+
+    # Cases of a class, or clusters that have such cases; effective numbers if weighted.
+    positives: Array
+    negatives: Array
+    prior_variance: Array  # the variance of the log-odds of the observed prior
+    least: Array  # how many units of each class limits need
+    is_effective: bool = False
+    clusters: Array | None = None  # the number of clusters
+    blocks: Sequence[ClusterBlock] = ()  # by blocks of keys
+
+    @property
+    def enough(self) -> Array:
+        """Whether a key has as many units of each class as limits need."""
+        enough: Array = np.minimum(self.positives, self.negatives) >= self.least
+        return enough
+
+    def variances(
+        self, positives: Array, negatives: Array, moments: Array, more: Array | None = None
+    ) -> Array:
+        """Variances from the mean squares of the influence of cases: places × measures × keys.
+
+        `moments` are those of `ClusterBlock`, without pseudo-cases: the variances between clusters
+        have the ratio to those of independent cases that they have there. `more` units are added
+        to each class at a place.
+        """
+        added = np.zeros((2, len(positives))) if more is None else more
+        with np.errstate(all="ignore"):
+            of_pos, of_neg = (
+                squares / (count + extra[:, None, None] - 1)
+                for squares, count, extra in zip(
+                    (positives, negatives), (self.positives, self.negatives), added, strict=True
+                )
+            )
+            if self.clusters is None:
+                independent: Array = of_pos + of_neg
+                return independent
+            numbers = np.stack([self.positives, self.negatives, self.clusters])
+            between = (numbers / (numbers - 1))[:, None] * moments
+            # What is rounding in one class has no covariance with the other.
+            varies = [own[0] > NO_VARIANCE for own in (of_pos, of_neg)]
+            of_pos, of_neg = (
+                own * np.where(known, whole / own[0], 1.0)
+                for own, known, whole in zip((of_pos, of_neg), varies, between[:2], strict=True)
+            )
+            ratio = np.where(varies[0] & varies[1], (of_pos * of_neg) / (of_pos[0] * of_neg[0]), 0)
+            summed: Array = of_pos + of_neg + 2 * between[2] * np.sqrt(ratio)
+            return np.maximum(summed, 0.0)
+
+
+class Spread(NamedTuple):
+    """Estimates and variances by place of pseudo-cases, measure and key; NaN if undefined.
+
+    Variances are NaN with fewer than two units of a class, and 0 if all have the same influence.
+    """
+
+    estimates: Array
+    variances: Array
+
+
+def cases_as_units(positives: Array, negatives: Array) -> Units:
+    """Units that are the cases."""
+    with np.errstate(all="ignore"):
+        prior_variance = 1 / positives + 1 / negatives
+    return Units(positives, negatives, prior_variance, np.full(len(positives), 2))
+
+
+def clusters_as_units(
+    found: Ranked, totals: Mapping[str, Array], segments: Segments, *, weighted: bool
+) -> Units:
+    """Units that are clusters of ranked rows, by effective numbers where these are `weighted`."""
+    assert found.clusters is not None
+    numbers = cluster_numbers(found.clusters)
+
+    def block_of(keys: slice) -> ClusterBlock:
+        starts, row_starts = (
+            own[keys.start : keys.stop + 1] for own in (found.starts, found.row_starts)
+        )
+        rows = slice(int(row_starts[0]), int(row_starts[-1]))
+        spans = tuple(own[starts[0] : starts[-1]] - rows.start for own in found.spans)
+        key = np.repeat(np.arange(len(starts) - 1), np.diff(row_starts))
+        number, many = numbers[rows], int(numbers[rows].max(initial=0)) + 1
+        cluster, codes = _dense(key * many + number, (len(starts) - 1) * many)
+        truth = (found.codes[rows] & np.uint64(1)).astype(bool)
+        places = CasePlaces.of((spans[0], spans[1]), starts - starts[0], row_starts - rows.start)
+        among = np.flatnonzero(truth), np.flatnonzero(~truth)
+        shares = []
+        for name, own in zip(CLASSES, among, strict=True):
+            weight = 1.0 if found.weights is None else found.weights[rows][own]
+            shares.append(weight / totals[name][keys][key[own]])
+        return ClusterBlock(
+            places, among, (cluster[among[0]], cluster[among[1]]), (shares[0], shares[1]),
+            codes // many, len(starts) - 1,
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+        blocks = list(pool.map(block_of, segments.blocks()))
+    # A table without rows has no block.
+    none = np.zeros((3, 0))
+    positives, negatives, clusters = np.concatenate([none, *(one.counts for one in blocks)], axis=1)
+    if weighted:
+        counts = np.concatenate([none[:2], *(one.effective_counts for one in blocks)], axis=1)
+        positives, negatives = counts
+    moments = [none, *(one.moments(1.0, 1.0) for one in blocks)]
+    of_pos, of_neg, both = np.concatenate(moments, axis=1)
+    # Clusters of one case each are cases.
+    has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])
+    least = np.where(has_shared, FEWEST_CLUSTERS, 2)
+    return Units(
+        positives, negatives, of_pos + of_neg - 2 * both, least, weighted, clusters, blocks
+    )  # fmt: skip
+
+
+def cluster_numbers(clusters: pl.Series) -> Array:
+    """The clusters of rows as numbers from 0 on, some of which may be left out."""
+    check_clusters(clusters.null_count())
+    number = clusters.rank("dense").cast(pl.Int64) - 1
+    if len(clusters) and clusters.dtype.is_integer():
+        least, most = (
+            clusters.to_frame()
+            .select(pl.first().min().alias("least"), pl.first().max().alias("most"))
+            .row(0)
+        )
+        if most - least < SPARSE * len(clusters) and most < 2**63:
+            number = clusters.cast(pl.Int64) - least
+    numbers: Array = number.to_numpy()
+    return numbers
+
+
+def _dense(codes: Array, span: int) -> tuple[Array, Array]:
+    """The place of each code among the distinct codes, and these; all are below `span`."""
+    if span > ROOM * len(codes):
+        distinct, place = np.unique(codes, return_inverse=True)
+        return place, distinct
+    is_there = np.zeros(span, bool)
+    is_there[codes] = True
+    distinct = np.flatnonzero(is_there)
+    place = np.empty(span, np.int32)
+    place[distinct] = np.arange(len(distinct))
+    return place[codes], distinct
+
+
+def spread_of_areas(
+    segments: Segments, measures: Sequence[Measure], units: Units, sums: Mapping[str, Array]
+) -> Spread:
+    """The spread of areas and points of curves, from the segments of all keys.
+
+    `sums` are the columns of estimates, by key.
+    """
+    shape = len(PLACES), len(measures), len(segments.positives)
+    estimates, of_pos, of_neg = (np.full(shape, np.nan) for _ in range(3))
+    moments = np.full((3, *shape[1:]), np.nan)
+
+    def fill(task: tuple[int, tuple[int, slice]]) -> None:
+        place, (number, block) = task
+        keys = np.arange(block.start, block.stop)
+        keys = keys[np.diff(segments.starts)[block] > 0]
+        if not keys.size:
+            return
+        selected = segments.select(keys)
+        with np.errstate(all="ignore"):
+            more = (
+                PSEUDO_CASES * total / own
+                for total, own in zip(
+                    (selected.positives, selected.negatives), selected.units, strict=True
+                )
+            )
+            selected = selected.with_pseudo_cases(place, *more)
+        known = {name: own[keys] for name, own in sums.items()} if place == NONE else None
+        influences = influence_on_segments(selected, measures, known)
+        for i, (estimate, influence) in enumerate(influences):
+            estimates[place, i, keys] = estimate
+            of_pos[place, i, keys], of_neg[place, i, keys] = influence.mean_squares(selected)
+            if units.blocks and place == NONE:
+                own = units.blocks[number]
+                of_cases = influence.of_cases(own.places, *own.rows, keys - block.start)
+                with np.errstate(all="ignore"):
+                    moments[:, i, keys] = own.moments(*of_cases)[:, keys - block.start]
+
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+        list(pool.map(fill, product(PLACES, enumerate(segments.blocks()))))
+    return Spread(estimates, units.variances(of_pos, of_neg, moments))
+
+
+def spread_of_losses(
+    scores: pl.DataFrame, measures: Sequence[Measure], totals: Mapping[str, Array], units: Units
+) -> Spread:
+    """The spread of means of losses, as they are and with one more case at each place.
+
+    Few cases tell little about losses that are rare. `scores` are the cases, in the columns of the
+    losses; `totals` are `positives` and `negatives`.
+    """
+    shape = len(ONE_MORE), len(measures), len(totals["positives"])
+    estimates, of_pos, of_neg, of_prior = (np.zeros(shape) for _ in range(4))
+    losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
+    if not losses:
+        return Spread(estimates, of_pos)
+    sums = merged(measures[i].score_sums for i, _ in losses)
+    loss_sums = merged(_loss_sums(loss, i) for i, loss in losses)
+    by_key = (
+        scores.lazy()
+        .group_by(KEY_INDEX)
+        .agg(*(one.sum().alias(name) for name, one in sums.items()), **loss_sums)
+    )
+    keys = pl.LazyFrame({KEY_INDEX: np.arange(shape[2])})
+    known = keys.join(
+        by_key, on=KEY_INDEX, how="left", nulls_equal=True, maintain_order="left"
+    ).collect()
+    columns = dict(totals) | {
+        name: known[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        for name in known.columns if name != KEY_INDEX
+    }  # fmt: skip
+    moments = np.full((3, *shape[1:]), np.nan)
+    with np.errstate(all="ignore"):
+        for i, loss in losses:
+            estimate = estimates[0, i] = values(measures[i].estimate, columns)
+            scale = values(loss.scale, columns)
+            slope = columns.get(_name(i, "slope"), 0.0)
+            of_prior[:, i] = (scale * slope) ** 2 * units.prior_variance
+            is_skill = measures[i].bounds[0] is None
+            for place, (*more, worst) in enumerate(ONE_MORE):
+                means: Array | float = 0.0
+                for of_class, name, weight, added in zip(
+                    (of_pos, of_neg), CLASSES, loss.weights, more, strict=True
+                ):
+                    mean, square = _with_more(
+                        loss, _name(i, name), columns, totals[name],
+                        added * totals[name] / getattr(units, name),
+                        values(weight, columns) * worst, worst=worst,
+                    )  # fmt: skip
+                    of_class[place, i] = scale**2 * square
+                    means = means + mean
+                if place:
+                    other = scale * means + is_skill
+                    estimates[place, i] = np.where(np.isnan(estimate), np.nan, other)
+            if units.clusters is not None:
+                own = _cluster_moments(scores, loss)
+                moments[:, i, own[KEY_INDEX].to_numpy()] = own.drop(KEY_INDEX).to_numpy().T
+    more_units = np.array([one[:2] for one in ONE_MORE]).T
+    return Spread(estimates, units.variances(of_pos, of_neg, moments, more_units) + of_prior)
+
+
+def _name(number: int, what: str) -> str:
+    return private(f"loss_{number}_{what}")
+
+
+def _loss_sums(loss: CaseLoss, number: int) -> dict[str, pl.Expr]:
+    """The sums of the losses of each class and of their squares, and the greatest."""
+    sums: dict[str, pl.Expr] = {}
+    for name, count, case in zip(
+        CLASSES, ("pos", "neg"), (loss.positive, loss.negative), strict=True
+    ):
+        own = _of_class(count, case)
+        sums |= {
+            _name(number, name): (pl.col(count) * own).sum(),
+            _name(number, name) + "_squared": (pl.col(count) * own**2).sum(),
+            _name(number, name) + "_greatest": own.max(),
+        }
+    if loss.by_score_prior is not None:
+        sums[_name(number, "slope")] = loss.by_score_prior.fill_nan(0.0).sum()
+    return sums
+
+
+def _of_class(count: str, loss: pl.Expr) -> pl.Expr:
+    """The loss where there are cases: a score of 0 or 1 may be infinitely wrong for others."""
+    return pl.when(pl.col(count) > 0).then(loss).otherwise(0.0)
+
+
+def _with_more(
+    loss: CaseLoss,
+    name: str,
+    columns: Mapping[str, Array],
+    count: Array,
+    more: Array,
+    bound: Array | float,
+    *,
+    worst: bool,
+) -> tuple[Array, Array]:
+    """The mean loss of a class with `more` cases, and the mean square about it."""
+    greatest = bound
+    if worst and not loss.bounded:
+        greatest = BEYOND * bound + columns[f"{name}_greatest"]
+    size = count + more
+    mean = (columns[name] + more * greatest) / size
+    square = (columns[f"{name}_squared"] + more * greatest**2) / size
+    spread = square - mean**2
+    # What is lost in the difference of two moments is no variance.
+    return mean, np.where(spread > NO_LOSS_VARIANCE * mean**2, spread, 0.0)
+
+
+def _cluster_moments(scores: pl.DataFrame, loss: CaseLoss) -> pl.DataFrame:
+    """The moments of `ClusterBlock` of the losses, by key."""
+    shares = []
+    for count, total, case in zip(
+        ("pos", "neg"), CLASSES, (loss.positive, loss.negative), strict=True
+    ):
+        own, share = _of_class(count, loss.scale * case), pl.col(count) / pl.col(total)
+        mean = (share * own).sum().over(KEY_INDEX)
+        shares.append((share * (own - mean)).alias(count))
+    pos, neg = pl.col("pos"), pl.col("neg")
+    of_clusters = scores.lazy().select(KEY_INDEX, CLUSTER, *shares)
+    return (
+        of_clusters.group_by(KEY_INDEX, CLUSTER)
+        .agg(pos.sum(), neg.sum())
+        .group_by(KEY_INDEX)
+        .agg((pos**2).sum().alias("0"), (neg**2).sum().alias("1"), (pos * neg).sum().alias("2"))
+        .collect()
+    )

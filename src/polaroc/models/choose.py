@@ -1,0 +1,443 @@
+"""Choice of a model where the prior is uncertain, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Unpack
+
+import polars as pl
+
+from polaroc.base.checks import (
+    check_factors,
+    check_share,
+    check_text,
+    pair_of,
+    refuse_unused,
+    unless,
+)
+from polaroc.base.columns import as_lazy, with_level
+from polaroc.errors import InvalidArgument
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.inference.evidence import Evidence, evidence_from_folds, no_evidence
+from polaroc.inference.influence import gradient_terms
+from polaroc.inference.scored_cases import read_cases
+from polaroc.inference.test_sets import evidence_from_cases
+from polaroc.measures.catalog import (
+    CATALOG,
+    at_one_prior,
+    higher_is_better,
+    in_words,
+    is_area,
+    label,
+    mean_name,
+    select_measures,
+    value_range,
+)
+from polaroc.measures.scoring import case_loss
+from polaroc.models.answer import changes, describe_priors, full_answer
+from polaroc.models.by_cost import choose_by_cost_of_folds, choose_with_tuning, costs_of
+from polaroc.models.choice import Choice, certainty, ranked_models
+from polaroc.models.compare import of_values
+from polaroc.models.fitted import limits_of
+from polaroc.models.inputs import Inputs, compared_cases, ranked_rows, read_inputs
+from polaroc.models.measure_rows import (
+    doubts,
+    over_labels,
+    range_rows,
+    refuse_one_class,
+    rows_of,
+)
+from polaroc.models.posterior import EXPECTED_LIMITS, at_least_own, posterior
+from polaroc.models.regret import GRID, one_prior, under_belief
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.columns import Columns
+from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
+from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range, prior_grid
+from polaroc.priors.in_use import check_level, widest
+from polaroc.thresholds.named_rates import EXPECTED_COST
+from polaroc.typing import Prior, Table
+
+
+def choose(
+    table: Table | Cases[Any],
+    measure: str | None = None,
+    *,
+    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
+    level: float = 0.95,
+    tuning: Table | Cases[Any] | None = None,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    constraints: Mapping[str, float] | None = None,
+    confidence: float | None = None,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
+    **columns: Unpack[Columns],
+) -> Choice:
+    """Choose a model over a range of priors, and say how sure the choice is.
+
+    Parameters
+    ----------
+    table
+        Predictions, one row per model and case: any table that `cases` takes, or its result. Models
+        of one test set are compared case by case. With ``nulls="drop"`` they are compared on the
+        cases that all of them scored; a warning says which were left out. Or tidy measures of every
+        `model` and `fold`, as `evaluate` returns them with ``over=(0.05, 0.20),
+        priors=prior_grid(0.05, 0.20, 16)``; they take no column keywords. A lazy frame is
+        collected.
+    measure
+        A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which
+        less is better, for scores that are probabilities; or ``"expected_cost"``, to
+        choose each model's threshold on `tuning`, or on the other folds, and take the model that
+        costs least. By default "auprec", or "expected_cost" where a cost or `tuning` is given.
+    over
+        The range (lo, hi) of priors, one prior twice, or a belief about the prior; of
+        predictions also one row of `estimate_prior`, whose uncertainty is then in
+        `expected_lower` and `expected_upper`; of measures by default the range of the table's
+        IAUPREC, or of the mean of another measure, else the priors of the table, equally likely.
+    level
+        Probability that the true measure of a model is between `expected_lower` and
+        `expected_upper`, in (0, 1); the tests of the `comparison` are made at 1 − `level`.
+    tuning
+        For "expected_cost": predictions of the same models on other cases, on which the
+        thresholds are chosen, with the same columns or as the result of `cases`. The same cases,
+        or some of them, are refused; `warnings` says how many cases, or values of `cluster`, are
+        in both tables. Models fitted anew for each fold
+        have none, such as those of `cross_val_predict`: each fold is judged at a threshold that
+        costs least on other folds, and a warning says what that means for the final model.
+    cost_fn, cost_fp
+        For "expected_cost": costs > 0 of a missed positive and of a false alarm.
+    constraints, confidence
+        With `tuning`: what thresholds have to keep, as in `operating_points`. The
+        promises of all models hold at once with the probability `confidence`, so that
+        that of the model that is picked does, too.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
+    **columns
+        What the columns mean, as in `cases`.
+
+    Returns
+    -------
+    Choice
+        The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest` (least
+        prior sensitivity), an `answer` in one sentence, the frames `models` and `priors`,
+        `warnings`, the `comparison`, and a `summary()` to print. The columns `probability_best`
+        and `expected_loss` of `models` say how sure the choice is.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable, InvalidPredictions
+        As in `compare` and `evaluate`; where measures have neither IAUPREC over the very
+        range or belief, nor the measure at eight priors within the range or at all nodes
+        of the belief.
+    NotSupported
+        For `by`.
+
+    Notes
+    -----
+    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
+    where its column `over` names this range, so that it is the number that `compare`
+    tests; otherwise it is computed from the priors of the table, between which the
+    measure is interpolated in ln λ. So it is with "brier" and "brier_range", and with
+    other losses. Regret and the best model at a prior are those of means over the folds:
+    at the table's priors within a range and at its ends; at the nodes of a belief,
+    without 0.5 % at either end. Priors that are each key's own
+    ("observed") and differ between keys are not used.
+
+    For losses scores are taken as right at `score_prior`, by default the share of positives
+    of each key.
+
+    The expected cost of fixed thresholds is linear in the prior, and so that at the mean
+    prior π of the belief: cost_fn·π(1−t) + cost_fp·(1−π)f. The probabilities of
+    the choice refer to these thresholds on other cases.
+
+    How sure the choice is comes from the covariance of the models' means: over folds it
+    is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
+    is that of the influence of its cases, which the models share, summed by `cluster` (Obuchowski
+    1997). Limits then reach as far as those of
+    `evaluate` for the same model. True means are assumed to be normal around a common level.
+    Their spread is estimated, with a prior, which shrinks the lead of the best model to what is
+    not chance. Folds that are copies of others are used once, as in `compare`.
+    In simulation, where the true differences have the size of their error or more,
+    answers of a given probability were right about as often as that (see the page "How
+    sure" in the documentation, which also says where they were not).
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> choice = pr.choose(
+    ...     pr.datasets.satellite_predictions(), truth="truth", score="score",
+    ...     over=(0.05, 0.20), test_train_ratio=0.25,
+    ... )
+    >>> print(choice.answer)
+    Take A: the area (AUPREC) over 5 to 20 % positives is 0.779, 0.043 more than that of C. A is the
+    best of the three with a probability of 85 %; if it is not, the loss is about 0.018 of area,
+    where 1 is perfect.
+    >>> choice.models["model"].to_list()
+    ['A', 'C', 'B']
+    """
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
+    over, estimate = _checked_priors(over)
+    for_costs = {
+        "tuning": tuning, "constraints": constraints, "confidence": confidence,
+        "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
+    }  # fmt: skip
+    if measure is None:
+        by_cost = any(value is not None for value in for_costs.values())
+        measure = EXPECTED_COST if by_cost else "auprec"
+    check_text("measure", measure, "auprec")
+    if measure in CATALOG and not CATALOG[measure].at_priors and CATALOG[measure].over is None:
+        raise InvalidArgument(
+            f"measure is {measure!r}, which does not depend on the share of positives, and a "
+            "choice is one over shares of positives.",
+            hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
+        )
+    check_share("level", level)
+    if estimate is not None:
+        check_level(estimate, level)
+
+    if measure == EXPECTED_COST:
+        own_prior = unless(OBSERVED, score_prior)
+        why = f"measure is {EXPECTED_COST!r}"
+        refuse_unused("for measures of probabilities", why, score_prior=own_prior)
+        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
+        inputs = None if cases.truth is None or tuning is not None else read_inputs(cases)
+        if inputs is None or not inputs.folds:
+            refuse_unused("for folds", f"{why}: it judges fitted models on one test set",
+                          test_train_ratio=cases.test_train_ratio)  # fmt: skip
+            return choose_with_tuning(cases, tuning, costs, level=level)
+        refuse_unused(
+            "for thresholds from cases of their own", "there are folds",
+            constraints=constraints, confidence=confidence,
+        )  # fmt: skip
+        rows, warnings = ranked_rows(inputs)
+        choice = choose_by_cost_of_folds(
+            rows, costs, test_train_ratio=inputs.test_train_ratio, level=level
+        )
+        return replace(choice, warnings=(*choice.warnings, *warnings))
+
+    refuse_unused(
+        f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **for_costs,
+        hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or leave "
+        "them out.",
+    )  # fmt: skip
+    measure, inputs = at_one_prior(measure), read_inputs(cases)
+    if inputs.are_measures and estimate is not None:
+        raise needs_predictions()
+    choice = _choose_over(inputs, measure, over, level)
+    if estimate is None:
+        return choice
+    # Wherever in its interval the estimated prior is: the widest limits.
+    belief, models = belief_of_estimate(estimate), choice.models
+    ends = [_choose_over(inputs, measure, (end, end), level) for end in belief.inner_ends]
+    names = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
+    by_end = [one.models.select("model", *EXPECTED_LIMITS).rename(names) for one in (choice, *ends)]
+    assert belief.ends is not None
+    limits = widest(by_end, ["model"], belief.ends)
+    # Other measures than AUPREC have no limits at 0 and 1.
+    is_known = pl.lit(measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
+    return replace(
+        choice,
+        models=models.drop(EXPECTED_LIMITS)
+        .join(limits, on=["model"], nulls_equal=True, maintain_order="left")
+        .rename({new: old for old, new in names.items()})
+        .with_columns(pl.when(is_known).then(pl.col(EXPECTED_LIMITS)))
+        .select(models.columns),
+        warnings=(*choice.warnings, belief.interval_note),
+    )
+
+
+def _checked_priors(
+    over: Over | pl.DataFrame | pl.LazyFrame | None,
+) -> tuple[Over | None, pl.DataFrame | None]:
+    """The range or belief as given, or that of an estimate, which is the second."""
+    estimate = None
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        # Estimated with one model, the prior in use holds for all.
+        estimate = as_lazy(over).collect()
+        over = belief_of_estimate(estimate)
+    elif not (over is None or isinstance(over, Belief)):
+        over = pair_of(over) or resolve_belief(over)
+    if (prior := one_prior(over)) is not None:
+        check_prior(prior)
+    elif isinstance(over, tuple):
+        check_range(*over)
+    return over, estimate
+
+
+def needs_predictions() -> InvalidArgument:
+    """The error of measures where the prior is an estimate."""
+    return InvalidArgument(
+        "over is an estimated prior, and there are no predictions: measures at one prior do not "
+        "say what they are at others.",
+        hint="give predictions, with truth and score, or a range of priors.",
+    )
+
+
+def _choose_over(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:
+    """The choice by a measure over a range or belief, from predictions or measures."""
+    measures, evidence, limits = inputs.table, None, None
+    if not inputs.are_measures:
+        measures = _measures(inputs.cases, over, measure)
+    if inputs.on_cases:
+        evidence, limits = _of_one_test_set(inputs.cases, measure, over, level)
+    choice = choose_measured(
+        inputs, measures, measure, over=over, test_train_ratio=inputs.test_train_ratio,
+        level=level, evidence=evidence, limits=limits,
+    )  # fmt: skip
+    return replace(choice, warnings=(*inputs.warnings, *choice.warnings))
+
+
+def _measures(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl.DataFrame:
+    """The measures of predictions that a choice needs."""
+    if over is None:
+        raise InvalidArgument(
+            "predictions are given without a range of priors.",
+            hint="give over=(0.05, 0.20), a belief, or one prior twice.",
+        )
+    mean, at = mean_name(measure), one_prior(over)
+    measures = {"auc", measure, *([] if mean is None or at is not None else [mean])}
+    priors: list[Prior] = []
+    if at is not None:
+        priors, over = [at], None
+    elif isinstance(over, Belief):
+        priors += over.priors
+    else:
+        priors += prior_grid(*over, GRID)["prior"].to_list()
+        measures.add("sens")
+    return evaluate(
+        cases, over=over, priors=priors, measure=sorted(measures),
+        score_prior=cases.score_prior,
+    )  # fmt: skip
+
+
+def _of_one_test_set(
+    cases: Cases[pl.DataFrame], measure: str, over: Over | None, level: float
+) -> tuple[Evidence, pl.DataFrame | None]:
+    """Evidence on fitted models on one test set: a measure over a range, or at one prior.
+
+    Paired by case; where no column tells the cases apart, as if every model had a test set of its
+    own. Where cases share clusters or differ in weight, also the limits of each model by itself,
+    which hold with few clusters.
+    """
+    at, mean = one_prior(over), mean_name(measure)
+    if at is None and mean is None:
+        return no_evidence(
+            f"for the {label(measure)} averaged over priors this is known at a single prior, or "
+            "from several folds",
+        ), None
+    name, place = (mean or "", over) if at is None else (measure, None)
+    prior: Prior = "observed" if at is None else at
+    (one,) = select_measures(name, [prior], place, "exact", score_prior=cases.score_prior)
+    if not (gradient_terms(one) or case_loss(one)):
+        return no_evidence(
+            "the cases of one test set do not tell by how much the "
+            f"{label(measure)} varies, several folds do",
+        ), None
+    scored = read_cases(cases, unpaired=cases.case is None).scored
+    evidence = evidence_from_cases(scored, [one])
+    if not scored.share_clusters and scored.unequal_weights is None:
+        return evidence, None
+    return evidence, evaluate(
+        cases, measure=name, over=place, priors=[prior], score_prior=cases.score_prior,
+        intervals=True, level=level,
+    )  # fmt: skip
+
+
+def choose_measured(
+    inputs: Inputs,
+    measures: pl.DataFrame,
+    measure: str = "auprec",
+    *,
+    over: Over | None,
+    test_train_ratio: float | None,
+    level: float = 0.95,
+    evidence: Evidence | None = None,
+    limits: pl.DataFrame | None = None,
+) -> Choice:
+    """The choice from tidy measures, with the `evidence` of one test set.
+
+    `limits` are those of each model by itself, which hold with few clusters.
+    """
+    refuse_one_class(measures)
+    if (prior := one_prior(over)) is not None:
+        rows_of(measures, measure).check_prior(prior)
+        here = pl.col("prior").is_null() | ((pl.col("prior") - prior).abs() <= SAME)
+        over_range = [name for name in (mean_name(measure), "sens") if name is not None]
+        measures = measures.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
+        over = None
+    measured, table, over, warnings = under_belief(
+        measures, measure, over, inputs.model, inputs.folds
+    )
+    folds = len(table.values)
+    if folds > 1:
+        evidence = evidence_from_folds(table.at_first, test_train_ratio, table.models)
+    elif evidence is None:
+        needed = (
+            "predictions with case='id', the cases of the test set, or measures of several folds"
+        )
+        if "std_error" in measures.columns and measures["std_error"].is_not_null().any():
+            raise InvalidArgument(
+                "each model was measured once, with a standard error, which does not tell how "
+                "correlated the errors of models on one test set are.",
+                hint=f"give {needed}; or drop the limits, for a choice that says nothing of how "
+                "sure it is.",
+            )
+        evidence = no_evidence(f"each model was measured once; give {needed}")
+    higher, bounds = higher_is_better(measure), value_range(measure)
+    known = posterior(evidence, higher=higher, level=level, limits=bounds)
+    few = None if limits is None else limits_of(limits, table.models)
+    known = at_least_own(known, evidence, level, few)
+    comparison = None
+    if folds > 1 and test_train_ratio is not None:
+        comparison = of_values(
+            replace(table, warnings=()), evidence, level, test_train_ratio, measure=measure,
+            label=f"expected {measure}",
+        )  # fmt: skip
+    ranked = ranked_models(table.models, measured, known, bounds).join(
+        _prior_sensitivity(measures, inputs.model, over), on=[inputs.model], how="left",
+        nulls_equal=True, maintain_order="left",
+    )  # fmt: skip
+    name, priors = in_words(measure), measured.prior_table(table.models)
+    defects = doubts(measures, measure)
+    answer = full_answer(
+        ranked, f"{name} {describe_priors(over, measured.grid)}", is_bound=evidence.is_bound,
+        higher=higher, is_area=is_area(measure),
+    )  # fmt: skip
+    # A summary shows three warnings: defects of the data come before assumptions of tests.
+    warnings = (*warnings, *table.warnings, *defects)
+    labels = over_labels(measures, "iauprec") if measure == "auprec" and over is not None else []
+    if labels and measured.overall is None:
+        warnings = (
+            *warnings,
+            f"The table's IAUPREC is over {', '.join(labels)}, not over the range asked for: the "
+            "expected AUPREC is worked out from the priors of the table.",
+        )
+    return Choice(
+        " ".join([*defects, answer]), with_level(ranked, level), priors,
+        (
+            *warnings,
+            *certainty(ranked, evidence, name, higher=higher, is_tested=comparison is not None),
+            *changes(priors), *(() if comparison is None else comparison.warnings),
+        ),
+        comparison, measured.belief, measure, inputs.folds, folds, level, evidence.is_bound,
+    )  # fmt: skip
+
+
+def _prior_sensitivity(measures: pl.DataFrame, model: str, over: Over | None) -> pl.DataFrame:
+    """The mean Sens per model over the range, null unless the table has it for all."""
+    rows, labels = None, over_labels(measures, "sens")
+    if labels and over is not None:
+        rows = range_rows(measures, "sens", over)
+    elif "sens" in measures["measure"] and len(labels) < 2:
+        rows = rows_of(measures, "sens")
+    estimates = measures.clear() if rows is None else rows.frame
+    mean = pl.col("estimate").cast(pl.Float64).mean().alias("prior_sensitivity")
+    result = estimates.group_by(model).agg(mean)
+    return result.with_columns(
+        pl.when(~pl.col("prior_sensitivity").is_null().any()).then("prior_sensitivity")
+    )

@@ -1,0 +1,363 @@
+"""Tests of whether models differ, over folds that share training cases or on one test set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isinf
+from typing import Any, Unpack, get_args
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.checks import check_ratio, check_share, check_text
+from polaroc.base.columns import with_level
+from polaroc.base.statistics import ROUNDING
+from polaroc.errors import InvalidArgument, check_choice, quoted
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.inference.evidence import (
+    Contrasts,
+    Evidence,
+    all_pairs,
+    by_holm,
+    common_variance,
+    evidence_from_folds,
+)
+from polaroc.measures.catalog import CATALOG, higher_is_better, value_range
+from polaroc.models.comparison import Comparison, Target
+from polaroc.models.fitted import Fitted, fitted, too_few_cases
+from polaroc.models.fold_values import FoldValues, fold_values
+from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, with_model
+from polaroc.models.measure_rows import below_chance, distinct, of_one_range, refuse_places, rows_of
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.columns import Columns
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import OBSERVED
+from polaroc.typing import Array, Prior, Table
+
+OMNIBUS = {
+    "test": pl.String, "statistic": pl.Float64, "df1": pl.Float64, "df2": pl.Float64,
+    "p_value": pl.Float64,
+}  # fmt: skip
+# With fewer, tests of AUPREC on one test set find differences too often in simulation.
+ENOUGH_POSITIVES = 200
+# In simulation with two models; up to 20 % with three (docs/concepts/tests.md).
+UNSTABLE = (
+    "Where test sets of folds share cases, the test finds a difference between two equal algorithms"
+    " that are unstable, such as nearest neighbours, in up to 16 % of samples at a level of 95 %."
+)
+
+
+def compare(
+    table: Table | Cases[Any],
+    measure: str = "iauprec",
+    *,
+    priors: Prior | Sequence[Prior] | None = None,
+    over: tuple[float, float] | Belief | None = None,
+    target: Target | None = None,
+    level: float = 0.95,
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
+    **columns: Unpack[Columns],
+) -> Comparison:
+    """Test whether models differ on one measure, and which: over common folds or on common cases.
+
+    Parameters
+    ----------
+    table
+        Predictions, one row per model and case: any table that `cases` takes, or its result. On
+        folds every model scores the cases of each fold; on one test set it scores all cases. Of a
+        single model over folds the mean is given with its interval. Or tidy measures with one
+        estimate per `model` and `fold`, as `evaluate` returns them; they take no column keywords. A
+        lazy frame is collected.
+    measure
+        The measure compared, such as "iauprec", "auprec", "auc", "accsens".
+    priors
+        The one prior at which the measure is taken, in (0, 1), or ``"observed"``: each key's own,
+        the default for predictions. Measures have to be at one prior only, or `priors` names it.
+    over
+        The range (lo, hi) of priors, or the belief, that `measure` needs; of measures in a table,
+        those over this range.
+    target
+        The population that the answer is about. ``"algorithm"``: models trained again on other
+        samples of this size. ``"trained"``: these fitted models, on other cases. By default
+        "trained" for predictions on one test set, else "algorithm".
+    level
+        Confidence of the intervals, in (0, 1). Two models differ if their adjusted p-value is below
+        1 − `level`; only then does their adjusted interval leave out 0.
+    score_prior
+        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
+        each key's own.
+    test_train_ratio
+        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds, 0 where
+        folds share no cases (each its own dataset). It is needed for "algorithm", unless it
+        follows from the table. For measures it does if they were taken ``by="repeat"`` and each
+        repeat tests every case once. For predictions it follows from `case`, if a fold is trained
+        on all cases that it does not test; a column "case" that is not given as `case` is used
+        only if several folds test the same cases.
+    **columns
+        What the columns mean, as in `cases`.
+
+    Returns
+    -------
+    Comparison
+        Its frames `models` (estimate and interval of each), `omnibus` and `pairs`, its `warnings`,
+        and a `summary()` to print, in which models that share a letter (Piepho 2004) do not differ
+        significantly.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For arguments outside what is allowed; fewer than two folds, or for "trained" fewer
+        than two models or more than one fold;
+        cells that are missing (with their list), null (with their notes) or
+        repeated with other numbers.
+    NotSupported
+        For `by`.
+
+    Notes
+    -----
+    With I models, J folds and r = `test_train_ratio`: "algorithm" is
+    F/(1 + J·r), F that of a two-way layout, with I−1 and (I−1)(J−1) degrees of
+    freedom, and for pairs d̄/√(s²(1/J + r)) with J−1 (Nadeau and Bengio 2003);
+    "trained" is the test of DeLong, DeLong and Clarke-Pearson (1988) for the AUC, and for other
+    measures the same with their influence; the omnibus p-value is the least adjusted one of the
+    pairs. The interval of a model is over folds that of its mean, by the same corrected variance
+    and J−1 degrees of freedom, and on one test set that of `evaluate`.
+
+    Where the difference of two models shows no variation (they rank all cases alike, differ by the
+    same amount in every fold, or separate the classes perfectly) there is neither an interval nor a
+    p-value, and `warnings` says so.
+
+    The variance of the Brier score and the log loss, of which few cases may be most, has one case
+    of each class more for each model, too, of the largest influence seen; limits are Student's with
+    (Σd²)²/Σd⁴ − 1 degrees of freedom, d by how much each case moves the difference (``just
+    calibration differences``).
+
+    Folds that are copies of others, such as those of a repeat with the same seed, are used once,
+    and `warnings` says so: predictions with the same cases and scores; measures with the same
+    estimates of all models, in folds of 20 cases of each class or more.
+
+    On one test set with `cluster` the influences of the cases of a class are summed within each
+    cluster before they are squared (Obuchowski 1997), and Student's t has one degree of freedom
+    less than there are clusters with cases of the rarer class. Clusters of one case each, and
+    weights that are equal within each class, change nothing. Over folds the evidence is
+    that of the folds; `warnings` names a cluster of which a fold tests some cases and has trained
+    on others.
+
+    The limits `lower` and `upper` are those of a pair by itself; on one test set DeLong's.
+    Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
+    p-value of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
+    with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and where
+    no two models differ all hold at once with it; where models differ, Holm's method does not
+    promise that.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> measures = pr.datasets.satellite_predictions().pipe(
+    ...     pr.evaluate, truth="truth", score="score", over=(0.05, 0.20)
+    ... )
+    >>> comparison = pr.compare(measures, test_train_ratio=0.25)
+    >>> comparison.models["model"].to_list()
+    ['A', 'C', 'B']
+    >>> comparison.omnibus["p_value"].round(3).to_list()
+    [0.054]
+    """
+    check_text("measure", measure, "auprec")
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
+    # Of one model there is a mean over folds; on one test set there is nothing to compare.
+    inputs = read_inputs(with_model(cases) if cases.fold and cases.truth else cases)
+    prior, ratio = single_prior(priors), inputs.test_train_ratio
+    refuse_places(measure, over, prior if inputs.on_cases else None)
+    target = _target(inputs, target)
+    check_share("level", level)
+    if inputs.on_cases:
+        at: Prior = "observed" if prior is None else prior
+        measured = evaluate(
+            inputs.cases, measure=sorted({measure, "auc"}), priors=at, over=over, intervals=True,
+            level=level, score_prior=inputs.cases.score_prior,
+        )  # fmt: skip
+        models = fitted(inputs.cases, measure, at, over, measured)
+        return of_fitted(models, level, at=at, warnings=inputs.warnings)
+    if inputs.are_measures:
+        measures, _ = of_one_range(inputs.table, measure, over)
+    else:
+        measures = evaluate(
+            inputs.cases, over=over, priors="observed" if prior is None else prior,
+            measure=sorted({measure, "auc"}), score_prior=inputs.cases.score_prior,
+        )  # fmt: skip
+    rows = rows_of(measures, measure)
+    rows.check_prior(prior)
+    values = fold_values(rows, [prior], inputs.model, inputs.folds)
+    ratio = values.test_train_ratio if ratio is None else ratio
+    check_ratio(ratio)
+    values.check_folds()
+    label = measure
+    if rows.has_prior:
+        at_priors = distinct(rows.frame["prior"])
+        own = prior == OBSERVED or (prior is None and len(at_priors) > 1)
+        where = "each fold's own prior" if own else f"prior {prior or at_priors[0]:g}"
+        label = f"{measure} at {where}"
+    evidence = evidence_from_folds(values.at_first, ratio, values.models)
+    return of_values(
+        values, evidence, level, ratio, measure=measure, label=label,
+        warnings=(*inputs.warnings, *below_chance(measures, measure)),
+    )  # fmt: skip
+
+
+def _target(inputs: Inputs, target: Target | None) -> Target:
+    """The target as given, or by default; raise if the table does not allow it."""
+    if target is None:
+        return "trained" if inputs.on_cases else "algorithm"
+    check_choice("target", target, get_args(Target))
+    if target == "trained" and inputs.are_measures:
+        raise InvalidArgument(
+            "target is 'trained', which compares predictions, and the table holds measures.",
+            hint="give predictions, or take target='algorithm'.",
+        )
+    if target == "trained" and inputs.folds:
+        raise InvalidArgument(
+            "target is 'trained', which compares models fitted once, and there are several folds, "
+            f"{quoted(inputs.folds)}.",
+            hint="keep one of them, or say fold=None where the column only divides one test set; "
+            "for models fitted anew for each take target='algorithm'.",
+        )
+    if target != "trained" and inputs.on_cases:
+        raise InvalidArgument(
+            f"each model was measured once, on one test set, and target {target!r} compares models "
+            "over several folds.",
+            hint="these fitted models are compared case by case with target='trained'; where there "
+            "are folds, name their column, fold='fold'.",
+        )
+    return target
+
+
+def of_values(
+    values: FoldValues, evidence: Evidence, level: float, ratio: float | None, *,
+    measure: str, label: str, warnings: Sequence[str] = (),
+) -> Comparison:  # fmt: skip
+    """The comparison of models over folds, whose `evidence` is that of `evidence_from_folds`."""
+    assumption, *doubts = evidence.doubts
+    assumptions = [
+        "The test asks whether the algorithms would differ if trained again on other samples of "
+        f"this size. {assumption}",
+        *doubts,
+    ]
+    if ratio and not values.is_one_k_fold:
+        assumptions.append(UNSTABLE)
+    lower, upper = (np.clip(limits[0], *value_range(measure)) for limits in evidence.limits(level))
+    return _comparison(
+        evidence, values.models, (lower, upper), level, measure=label, target="algorithm",
+        higher_is_better=higher_is_better(measure), fold=tuple(values.folds.columns),
+        size=len(values.values), test_train_ratio=ratio,
+        warnings=(*warnings, *values.warnings, *assumptions),
+    )  # fmt: skip
+
+
+def of_fitted(
+    models: Fitted, level: float, *, at: Prior | None = None, warnings: Sequence[str] = ()
+) -> Comparison:
+    """The comparison of fitted models, paired by case, with a measure at a prior, if any."""
+    cases, evidence, name = models.cases, models.evidence, models.name
+    if np.isnan(all_pairs(evidence).std_error).any():
+        raise too_few_cases()
+    about = [
+        f"The test is about {evidence.about}. It says nothing about models that are trained again."
+    ]
+    positives = cases.scored.class_counts[0]
+    if name in ("auprec", "iauprec") and positives < ENOUGH_POSITIVES:
+        about.append(
+            f"With {positives} positives the test of AUPREC finds differences between equal models "
+            "somewhat too often; gate takes wider limits."
+        )
+    is_at_prior = at is not None and name in CATALOG and CATALOG[name].at_priors
+    return _comparison(
+        evidence, models.models, models.limits, level, target="trained",
+        measure=f"{name} at prior {at}" if is_at_prior else name,
+        higher_is_better=higher_is_better(name), fold=(), case=cases.case, size=cases.scored.size,
+        warnings=(*warnings, *about, *models.doubts),
+    )  # fmt: skip
+
+
+def _comparison(
+    evidence: Evidence, models: pl.Series, limits: tuple[Array, Array], level: float, *,
+    target: Target, warnings: Sequence[str], **fields: Any,
+) -> Comparison:  # fmt: skip
+    """The omnibus test, the pairs with Holm's adjustment, and the models, as tidy tables."""
+    pairs = all_pairs(evidence)
+    adjusted = by_holm(pairs, level)
+    (lower, upper), (least, most) = pairs.limits(level), pairs.limits(adjusted.level)
+    varies = pairs.std_error > 0
+    tests: dict[str, Array] = {
+        "std_error": pairs.std_error, "lower": lower, "upper": upper, "adjusted_lower": least,
+        "adjusted_upper": most, "statistic": pairs.statistic, "p_value": pairs.p_value,
+        "p_adjusted": adjusted.p_value,
+    }  # fmt: skip
+    named = {f"{models.name}_a": models[pairs.first], f"{models.name}_b": models[pairs.second]}
+    tested = {name: np.where(varies, values, np.nan) for name, values in tests.items()}
+    table = pl.DataFrame(named | {"difference": pairs.difference} | tested, nan_to_null=True)
+    omnibus: list[tuple[object, ...]] = []
+    if len(models) > 1 and target == "algorithm":
+        omnibus.append(("Nadeau-Bengio corrected F", *f_test(evidence)))
+    elif len(models) > 1:
+        # Models differ if a pair does, adjusted for the number of pairs.
+        freedom = None if isinf(evidence.degrees_of_freedom) else evidence.degrees_of_freedom
+        largest, p_value = (
+            float(function(values[varies])) if varies.any() else None
+            for function, values in (
+                (np.max, np.abs(pairs.statistic)), (np.min, adjusted.p_value)
+            )
+        )  # fmt: skip
+        test = f"largest |{'z' if freedom is None else 't'}|, Holm"
+        omnibus.append((test, largest, None, freedom, p_value))
+    errors = np.sqrt(evidence.covariance[0].diagonal())
+    estimates = pl.DataFrame(
+        [models, pl.Series("estimate", evidence.estimates[0])]
+        + [
+            pl.Series(name, np.where(errors > 0, values, np.nan), nan_to_null=True)
+            for name, values in zip(("std_error", "lower", "upper"), (errors, *limits), strict=True)
+        ]
+    )
+    order = estimates["estimate"].arg_sort(descending=fields["higher_is_better"])
+    return Comparison(
+        pl.DataFrame(omnibus, schema=OMNIBUS, orient="row"), with_level(table, level),
+        with_level(estimates[order], level), (*warnings, *without_variation(pairs, models)),
+        model=models.name, target=target, level=level, **fields,
+    )  # fmt: skip
+
+
+def without_variation(pairs: Contrasts, models: Sequence[object] | pl.Series) -> list[str]:
+    """A warning about the pairs of models whose difference shows no variation."""
+    constant = np.flatnonzero(pairs.std_error == 0)
+    if not len(constant):
+        return []
+    named = [f"{models[int(pairs.first[i])]!r} and {models[int(pairs.second[i])]!r}"
+             for i in constant[:5]]  # fmt: skip
+    more = f" and {len(constant) - 5} more pairs" if len(constant) > 5 else ""
+    return [
+        f"The difference of {'; '.join(named)}{more} shows no variation, as where models rank alike"
+        " or separate the classes perfectly: there is neither an interval nor a p-value for it."
+    ]
+
+
+def rounding_floor(values: Array) -> float:
+    """Largest sum of squares due to rounding alone."""
+    return values.size * (ROUNDING * float(np.abs(values).max(initial=0.0))) ** 2
+
+
+def f_test(evidence: Evidence) -> tuple[float | None, float, float, float | None]:
+    """F of models in a two-way layout with folds, its degrees of freedom and its p-value.
+
+    Of evidence whose folds share nothing it is that of repeated measures; with the variance of
+    Nadeau and Bengio it is that over 1 + J·r, of J folds. Without variation there is no test.
+    """
+    from scipy.special import fdtrc
+
+    means = evidence.estimates[0]
+    models = len(means) - 1
+    freedom, variance = models * evidence.degrees_of_freedom, common_variance(evidence)
+    if variance == 0:
+        return None, models, freedom, None
+    between = float(((means - means.mean()) ** 2).sum())
+    statistic = between / models / variance if between > rounding_floor(means) else 0.0
+    return statistic, models, freedom, float(fdtrc(models, freedom, statistic))

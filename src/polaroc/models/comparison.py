@@ -1,0 +1,216 @@
+"""The result of `compare`: its tables, and its summary as text and as HTML."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain, combinations
+from string import ascii_letters
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.rounding import number, p_in_words, p_value
+from polaroc.base.text_tables import Summarised, noted, table_of
+from polaroc.measures.catalog import in_words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Target = Literal["algorithm", "trained"]
+MAX_PAIRS = 45
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Summarised):
+    """Whether models differ, and which; made by `compare`.
+
+    Attributes
+    ----------
+    omnibus
+        The test of all models at once: `test` String, `statistic`, `df1`, `df2`, `p_value` Float64;
+        without rows for a single model.
+    pairs
+        One row per pair: the two models (named after the column of the models, such as `model_a`,
+        `model_b`); `difference`, first minus second, `std_error`, `lower`, `upper` (limits of this
+        pair by itself), `adjusted_lower`, `adjusted_upper` (which exclude 0 if `p_adjusted` is
+        below 1 − `level`, and only then), their `level`, `statistic`, `p_value`, `p_adjusted`
+        Float64. All but `difference` are null if the difference shows no variation.
+    models
+        One row per model, the best first: the model; `estimate` (over folds the mean), its
+        `std_error`, `lower`, `upper` and their `level` Float64.
+    warnings
+        What the tests assume, and notes on the data, in sentences.
+    measure
+        What was compared.
+    model, fold
+        The column that tells the models apart, and those of the folds; none on one test set.
+    case
+        The column that fitted models are paired by; None where there is none, or are folds.
+    size
+        The number of folds, or of cases of one test set.
+    target, level, test_train_ratio
+        As in `compare`.
+    higher_is_better
+        Whether more of the measure is better.
+    """
+
+    omnibus: pl.DataFrame
+    pairs: pl.DataFrame
+    models: pl.DataFrame
+    warnings: tuple[str, ...]
+    measure: str
+    model: str
+    fold: tuple[str, ...]
+    size: int
+    target: Target
+    level: float
+    test_train_ratio: float | None = None
+    higher_is_better: bool = True
+    case: str | None = None
+
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The summary as sentences and tables."""
+        count, units = self.models.height, "folds" if self.target == "algorithm" else "cases"
+        where = ", ".join(self.fold) or self.case or "of each model its own"
+        heading = (
+            f"{in_words(self.measure)}: {count} model{'s' * (count > 1)} ({self.model}) on "
+            f"{self.size} {units} ({where}), target {self.target}"
+        )
+        caption = "Mean over folds" if self.target == "algorithm" else "Estimate"
+        caption += f" with its {100 * self.level:g} % interval"
+        caption += "" if self.higher_is_better else " (less is better)"
+        numbers: dict[str, Any] = {
+            self.model: str, "estimate": number, "lower": number, "upper": number
+        }  # fmt: skip
+        if count == 1:
+            return [heading, "", table_of(caption, self.models, numbers), *noted(self.warnings)]
+        pairs, which = first_pairs(self)
+        forms: dict[str, Any] = dict.fromkeys(pairs.columns[:2], str) | {
+            "difference": number, "adjusted_lower": number, "adjusted_upper": number,
+            "p_adjusted": p_value,
+        }  # fmt: skip
+        return [
+            heading, verdict(self), "",
+            table_of(
+                f"{caption}; models that share a letter do not differ significantly",
+                self.models.with_columns(letters=letters(self)),
+                numbers | {"letters": shortened},
+            ),
+            table_of(f"Pairs{which}, adjusted by Holm's method", pairs, forms, keys=2),
+            *noted(self.warnings),
+        ]  # fmt: skip
+
+    def __repr__(self) -> str:
+        p = self.omnibus["p_value"][0] if self.omnibus.height else None
+        test = "" if p is None else f", {p_in_words(p)}"
+        count = self.models.height
+        return f"Comparison({self.measure}: {count} models{test}; print its summary())"
+
+
+def is_significant(comparison: Comparison) -> pl.Expr:
+    """Whether the models of a pair differ significantly."""
+    return (pl.col("p_adjusted") < 1 - comparison.level).fill_null(False)
+
+
+def verdict(comparison: Comparison) -> str:
+    """Whether the models differ, in a sentence."""
+    name, p = comparison.omnibus.select("test", "p_value").row(0)
+    if p is None:
+        return "The differences show no variation, so there is no test of all models."
+    at, test = f"At a level of {100 * comparison.level:g} %", f"({name}, {p_in_words(p)})"
+    if p < 1 - comparison.level:
+        return f"{at} the models differ {test}."
+    apart = comparison.pairs.filter(is_significant(comparison))
+    if apart.height:
+        count = "1 pair differs" if apart.height == 1 else f"{apart.height} pairs differ"
+        return (
+            f"{at} {count} significantly, such as {apart.item(0, 0)} and {apart.item(0, 1)}; the "
+            f"test of all models at once finds no difference {test}."
+        )
+    return (
+        f"{at} no difference among all models was found {test}; that is no proof that they are "
+        "equal."
+    )
+
+
+def interval_rule(comparison: Comparison) -> str:
+    """How adjusted intervals are to be read."""
+    level = f"{100 * comparison.level:g} %"
+    return f"an adjusted {level} interval excludes 0 only if the two models differ significantly"
+
+
+def first_pairs(comparison: Comparison, most: int = MAX_PAIRS) -> tuple[pl.DataFrame, str]:
+    """The first pairs, and a description where some are left out.
+
+    Pairs of the best model come first, closest first.
+    """
+    if comparison.pairs.height <= most:
+        return comparison.pairs, ""
+    best = pl.lit(comparison.models[comparison.model][:1]).first()
+    a, b = (pl.col(name) for name in comparison.pairs.columns[:2])
+    of_best = a.eq_missing(best) | b.eq_missing(best)
+    shown = comparison.pairs.sort(
+        ~of_best, pl.when(of_best).then(pl.col("difference").abs()), "p_adjusted", "p_value",
+        maintain_order=True, nulls_last=True,
+    ).head(most)  # fmt: skip
+    return shown, (
+        f" ({most} of {comparison.pairs.height:,}: the best model and those next to it, then those "
+        "with the least p)"
+    )
+
+
+def letters(comparison: Comparison) -> pl.Series:
+    """Letters per model, the best first: two share one if they do not differ significantly."""
+    ranks = {model: i for i, model in enumerate(comparison.models[comparison.model])}
+    apart = comparison.pairs.filter(is_significant(comparison)).select(pl.nth(0, 1)).rows()
+    display = letter_display(len(ranks), [(ranks[a], ranks[b]) for a, b in apart])
+    return pl.Series("letters", display, pl.String)
+
+
+def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
+    """Letters per model, such that two models share one if and only if they are not `apart`.
+
+    Each letter is a set of models of which none is apart from another, and to which no model can
+    be added (Piepho 2004).
+
+    Examples
+    --------
+    >>> letter_display(3, [(0, 2)])
+    ['a', 'ab', 'b']
+    """
+    alike = ~np.eye(models, dtype=bool)
+    for a, b in apart:
+        alike[a, b] = alike[b, a] = False
+    # Pairs without a group, in both orders.
+    left = alike.copy()
+    groups = [[model] for model in range(models) if not alike[model].any()]
+    for a, b in combinations(range(models), 2):
+        if not left[a, b]:
+            continue
+        group = [a, b]
+        joining, gain = alike[a] & alike[b], left[a].astype(int) + left[b]
+        while joining.any():
+            # The model with most such pairs, the best of them on ties.
+            more = int(np.where(joining, gain, -1).argmax())
+            group.append(more)
+            joining &= alike[more]
+            gain += left[more]
+        left[np.ix_(group, group)] = False
+        groups.append(group)
+    # After z and Z come letters with accents, and of other alphabets.
+    others = filter(str.isalpha, map(chr, range(0xC0, sys.maxunicode)))
+    named = [*zip(chain(ascii_letters, others), sorted(groups, key=sorted), strict=False)]
+    return ["".join(letter for letter, group in named if m in group) for m in range(models)]
+
+
+def shortened(letters: str, most: int = 24) -> str:
+    """The letters of a model, cut to a maximal width.
+
+    Examples
+    --------
+    >>> shortened("ab"), shortened("abcdefg", most=4)
+    ('ab', 'abc…')
+    """
+    return letters if len(letters) <= most else f"{letters[: most - 1]}…"

@@ -1,0 +1,110 @@
+"""Fitted models on one test set: the evidence on a measure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from polaroc.base.text import noted_by_kind
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.inference.evidence import FEWEST_CLUSTERS, Evidence
+from polaroc.inference.scored_cases import ComparedCases, read_cases
+from polaroc.inference.test_sets import evidence_from_cases
+from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
+from polaroc.measures.scoring import CASE_LOSSES, case_loss
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import humanize_note
+from polaroc.models.measure_rows import below_chance
+from polaroc.predictions.cases import Cases
+from polaroc.priors.beliefs import Over
+from polaroc.typing import Array, Prior
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A measure of models on the cases of one test set."""
+
+    cases: ComparedCases
+    name: str
+    evidence: Evidence
+    doubts: tuple[str, ...]  # notes on the models, AUCs below chance
+    measure: Measure
+    estimates: pl.DataFrame  # the tidy measure of each model
+
+    @property
+    def models(self) -> pl.Series:
+        """The models, in the order of the evidence."""
+        return pl.Series(self.cases.model, self.evidence.models, self.cases.kind)
+
+    @property
+    def limits(self) -> "tuple[Array, Array]":
+        """The limits of each model by itself, NaN where there are none."""
+        return limits_of(self.estimates, self.models)
+
+
+def limits_of(measures: pl.DataFrame, models: pl.Series) -> "tuple[Array, Array]":
+    """The lower and the upper limits of a measure of these models, NaN where there are none."""
+    if "lower" not in measures.columns:
+        return np.full(len(models), np.nan), np.full(len(models), np.nan)
+    found = models.to_frame().join(
+        measures, on=[models.name], how="left", nulls_equal=True, maintain_order="left"
+    )
+    lower, upper = (found[name].fill_null(np.nan).to_numpy() for name in ("lower", "upper"))
+    return lower, upper
+
+
+def fitted(
+    cases: Cases[pl.DataFrame],
+    name: str,
+    prior: Prior,
+    over: Over | None,
+    measured: pl.DataFrame | None = None,
+) -> Fitted:
+    """The evidence of cases on one measure; `measured` where it and the AUC are known."""
+    measure = single_measure(name, prior, over, cases.score_prior)
+    read = read_cases(cases)
+    if measured is None:
+        measured = evaluate(
+            cases, measure=sorted({name, "auc"}), priors=prior, over=over,
+            score_prior=cases.score_prior,
+        )  # fmt: skip
+    estimates = measured.filter(measure=name)
+    lacking = estimates.filter(
+        pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
+    )
+    if lacking.height:
+        first, note = lacking.select(read.model, "note").row(0)
+        raise InvalidPredictions(
+            f"the {label(name)} of {first!r} is null: {note}.",
+            hint="leave the model out, or take another measure.",
+        )
+    noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
+    doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
+    evidence = evidence_from_cases(read.scored, [measure], unseen=case_loss(measure) is not None)
+    return Fitted(read, name, evidence, doubts, measure, estimates)
+
+
+def single_measure(
+    name: str, prior: Prior, over: Over | None, score_prior: Prior = "observed"
+) -> Measure:
+    """The one measure that is compared; raise where there is none or more."""
+    allowed = (*default_measures(), *CASE_LOSSES)
+    if name in CATALOG and name not in allowed:
+        raise InvalidArgument(
+            f"measure is {name!r}, which has no standard error on one test set.",
+            hint="compare it over several folds, with test_train_ratio=0.25, or take one of "
+            f"{quoted(allowed)}.",
+        )
+    check_choice("measure", name, allowed)
+    (measure,) = select_measures(name, [prior], over, "exact", score_prior=score_prior)
+    return measure
+
+
+def too_few_cases() -> InvalidPredictions:
+    """The error of fitted models whose difference has no variance."""
+    return InvalidPredictions(
+        "there are too few cases or clusters of a class to compare the models by.",
+        hint=f"every class needs two cases or more, or {FEWEST_CLUSTERS} clusters; of weighted "
+        "ones their effective number counts, which is small where few have most of the weight.",
+    )

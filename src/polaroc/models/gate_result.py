@@ -1,0 +1,141 @@
+"""Whether a challenger may replace a champion: the rule, and the result in words."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from polaroc.base.rounding import number
+from polaroc.base.text import escape_control
+from polaroc.base.text_tables import Summarised, noted
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Verdict = Literal["pass", "fail", "undecided"]
+
+
+@dataclass(frozen=True, repr=False)
+class GateResult(Summarised):
+    """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
+
+    Attributes
+    ----------
+    verdict
+        "pass", "fail" or "undecided".
+    difference
+        The measure of the challenger minus that of the champion.
+    lower, upper
+        Its two-sided interval with confidence `level`; None where nothing says how
+        much the difference varies, or cases are too few to trust it.
+    champion, challenger
+        The two models.
+    champion_estimate, challenger_estimate
+        Their measure; over folds its mean.
+    measure
+        What was compared, in words.
+    higher_is_better
+        Whether more of it is better.
+    margin, level
+        As given.
+    cases
+        What it rests on, such as "20 folds".
+    warnings
+        What the interval assumes, and notes on the data, in sentences.
+    positives, negatives
+        How many cases of each class the models were tested on; None over folds.
+    """
+
+    verdict: Verdict
+    difference: float
+    lower: float | None
+    upper: float | None
+    champion: object
+    challenger: object
+    champion_estimate: float
+    challenger_estimate: float
+    measure: str
+    higher_is_better: bool
+    margin: float
+    level: float
+    cases: str
+    warnings: tuple[str, ...] = ()
+    positives: int | None = None
+    negatives: int | None = None
+
+    @property
+    def answer(self) -> str:
+        """The verdict in one sentence."""
+        more = f" by more than {self.margin:g}" if self.margin else ""
+        claim = {
+            "pass": f"Pass: {self.challenger} is not worse than {self.champion}{more}",
+            "fail": f"Fail: {self.challenger} is worse than {self.champion}{more}",
+            "undecided": f"Undecided: {self.challenger} may or may not be worse than "
+            f"{self.champion}{more}",
+        }
+        return f"{claim[self.verdict]} in {self.measure}."
+
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The sentences of the summary."""
+        return [self.answer, self.numbers, *noted(self.warnings)]
+
+    @property
+    def markdown(self) -> str:
+        """The verdict, a table of its numbers and the notes, for a pull request or a wiki."""
+        has_limits = self.lower is not None and self.upper is not None
+        limits = f"{number(self.lower)} to {number(self.upper)}" if has_limits else "none"
+        measure = self.measure + ("" if self.higher_is_better else " (less is better)")
+        columns = [
+            ("", measure),
+            (self.champion, number(self.champion_estimate)),
+            (self.challenger, number(self.challenger_estimate)),
+            ("difference", number(self.difference)),
+            (f"{100 * self.level:g} % limits", limits),
+            ("margin", f"{self.margin:g}"),
+        ]
+        headings, values = (
+            f"| {' | '.join(map(_markdown, row))} |" for row in zip(*columns, strict=True)
+        )
+        table = "\n".join([headings, f"| --- |{' --: |' * (len(columns) - 1)}", values])
+        notes = "\n".join(f"- {_markdown(line)}" for line in self.warnings)
+        parts = [f"**{_markdown(self.answer)}**", table, f"Measured on {self.cases}.", notes]
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+    @property
+    def numbers(self) -> str:
+        """Both estimates, and their difference with its interval, in a sentence."""
+        way = "" if self.higher_is_better else " (less is better)"
+        if self.lower is None or self.upper is None:
+            interval = "; there is no interval for it"
+        else:
+            interval = (
+                f", with {100 * self.level:g} % confidence from {number(self.lower)} to "
+                f"{number(self.upper)}"
+            )
+        return (
+            f"On {self.cases} {self.challenger} has {number(self.challenger_estimate)} and "
+            f"{self.champion} {number(self.champion_estimate)}{way}: a difference of "
+            f"{number(self.difference)}{interval}."
+        )
+
+
+def decide(lower: float | None, upper: float | None, margin: float, *, higher: bool) -> Verdict:
+    """The verdict on the interval of challenger minus champion.
+
+    Examples
+    --------
+    >>> decide(-0.01, 0.02, 0.01, higher=True), decide(-0.03, -0.02, 0.01, higher=True)
+    ('pass', 'fail')
+    >>> decide(-0.03, -0.02, 0.01, higher=False), decide(-0.03, 0.02, 0.01, higher=False)
+    ('pass', 'undecided')
+    """
+    if lower is None or upper is None:
+        return "undecided"
+    worst, best = (lower, upper) if higher else (-upper, -lower)
+    return "pass" if worst >= -margin else "fail" if best < -margin else "undecided"
+
+
+def _markdown(value: object) -> str:
+    """A value on one line, with the marks of Markdown escaped."""
+    text = " ".join(escape_control(str(value)).split()).replace("<", "&lt;")
+    return re.sub(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))", r"\\\1", text)

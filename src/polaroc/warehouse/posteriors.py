@@ -1,0 +1,179 @@
+"""Probabilities at any prior where the cases are, by a join on the thresholds of a hull."""
+
+from __future__ import annotations
+
+from sys import float_info
+from typing import Any, Unpack
+
+import polars as pl
+
+from polaroc.base.checks import check_bool
+from polaroc.base.columns import check_shared_keys, curve_keys, refuse_clash, within
+from polaroc.base.private_columns import SAME, private
+from polaroc.curves.whole import whole_curves
+from polaroc.predictions.columns import Columns
+from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.grids import is_among, some_priors
+from polaroc.probability.probabilities import (
+    ADDED,
+    GIVEN,
+    LEAST,
+    NO_CURVE,
+    OF_ROW,
+    OWN_SKEW,
+    RATIO,
+    ROW_NOTE,
+    hull_blocks,
+    refuse_tuning_table,
+)
+from polaroc.typing import IbisTable, Priors, Table
+from polaroc.warehouse.connections import collected, fetched, ibis_library, sent_along
+from polaroc.warehouse.predictions import declared, keys_of, literal
+
+# The score above a block, and the prior of its key.
+MOST, OWN = private("most"), private("own")
+# Not all engines take infinite numbers in a join: scores and blocks are between these.
+FINITE = float_info.max
+# Share by which sums of the same scores in another order may differ.
+TOLERANCE = 1e-9
+
+
+def probabilities(
+    table: IbisTable,
+    curve: IbisTable | Table,
+    *,
+    priors: Priors,
+    same_table: bool = False,
+    **columns: Unpack[Columns],
+) -> IbisTable:
+    """The probability of each case at each prior, as `polaroc.probabilities`.
+
+    This call fetches the curve, and of the cases only how many there are of each key and the sum of
+    their scores.
+
+    Parameters
+    ----------
+    table
+        Cases that the curve was not made of: an ibis table.
+    curve
+        The result of `warehouse.curve`, or of `polaroc.curve`, on a tuning table.
+    priors
+        Priors in (0, 1), or ``"observed"`` for that of the tuning table; one, several,
+        or a prior grid.
+    same_table
+        Whether the very table that the curve was made of is meant.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
+
+    Returns
+    -------
+    Table
+        The columns of the function of the same name in `polaroc`, its rows in no order; `note` says
+        where a score is missing. Nothing is computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As the function of the same name in `polaroc` does for a lazy frame; where each key has as
+        many cases as its curve, with the same mean score.
+
+    Notes
+    -----
+    The thresholds go along with the query; Spark holds them as temporary views until its session
+    ends.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> tuning = ibis.memtable(pr.datasets.twenty_scores())
+    >>> points = pr.warehouse.curve(tuning, truth="truth", score="score")
+    >>> use = ibis.memtable(pl.DataFrame({"case": [1, 2], "score": [0.7, 0.3]}))
+    >>> found = pr.warehouse.probabilities(use, points, score="score", priors=0.05)
+    >>> found.order_by("case").probability.to_polars().round(3).to_list()
+    [0.136, 0.026]
+    """
+    check_bool("same_table", same_table)
+    ibis = ibis_library()
+    cases = declared(table, {**columns, "truth": None, "positive": None}, ["score"])
+    refuse_clash(table.columns, ADDED)
+    of_rows = keys_of(table, cases)
+    is_there = isinstance(curve, ibis.expr.types.Table)
+    tuned = whole_curves(fetched(curve) if is_there else curve)
+    keys = curve_keys(tuned)
+    check_shared_keys(keys, [*of_rows], "the curve")
+    resolved = some_priors(priors)
+    grid = sent_along(pl.DataFrame({GIVEN: resolved}, schema={GIVEN: pl.Float64}), table)
+
+    number = table[cases.names["score"][0]].cast("float64")
+    missing = ibis.cases((number.isnan(), "NaN score"), (number.isnull(), "null score"))
+    limited = missing.isnull().ifelse(number.clip(literal(-FINITE), literal(FINITE)), None)
+    own_keys = {key: private(f"own_{i}") for i, key in enumerate(keys)}
+    rows = table.mutate(
+        **{OF_ROW: limited, ROW_NOTE: missing}, **{own_keys[key]: of_rows[key] for key in keys}
+    )
+    if not same_table:
+        _refuse_same(rows, own_keys, tuned)
+
+    own = 1 / (1 + pl.col(OWN_SKEW))
+    of_blocks = {key: private(f"key_{i}") for i, key in enumerate(keys)}
+    blocks = (
+        hull_blocks(tuned, keys)
+        .with_columns(
+            pl.col(LEAST).clip(-FINITE, FINITE),
+            # Without an upper end above the best block.
+            within(pl.col(LEAST).shift(1), keys).alias(MOST),
+            pl.when(own.is_finite()).then(own).alias(OWN),
+            is_among(own, resolved).alias(SAME),
+        )
+        .select(LEAST, MOST, RATIO, OWN, SAME, pl.col("note").cast(pl.String),
+                **{name: pl.col(key) for key, name in of_blocks.items()})
+        .collect()
+    )  # fmt: skip
+    block = sent_along(blocks, table)
+    joined = rows.left_join(
+        block,
+        [
+            *(rows[own_keys[key]].identical_to(block[of_blocks[key]]) for key in keys),
+            rows[OF_ROW] >= block[LEAST],
+            (rows[OF_ROW] < block[MOST]) | block[MOST].isnull(),
+        ],
+    ).cross_join(grid)
+    if None in resolved and len(resolved) > 1:
+        # The prior of a key that is also given counts once.
+        joined = joined.filter(joined[GIVEN].notnull() | ~joined[SAME].coalesce(False))
+    _ = ibis._
+    prior = _[GIVEN].coalesce(_[OWN])
+    result: IbisTable = joined.select(
+        *table.columns,
+        prior=prior,
+        probability=_[RATIO] / (_[RATIO] + (1 - prior) / prior.nullif(0)),
+        note=_[ROW_NOTE].coalesce(_.note, _[LEAST].isnull().ifelse(NO_CURVE, None)),
+    )
+    return result
+
+
+def _refuse_same(rows: IbisTable, own_keys: dict[str, str], tuned: pl.LazyFrame) -> None:
+    """Raise where each key of the cases has the number and sum of the scores of its curve."""
+    _: Any = ibis_library()._
+    squeezed, score = _[OF_ROW] / (1 + _[OF_ROW].abs()), pl.col(SCORE).clip(-FINITE, FINITE)
+    scored = rows.filter(_[OF_ROW].notnull())
+    of_rows = collected(
+        scored.aggregate(by=[*own_keys.values()], count=_.count(), sum=squeezed.sum())
+    ).filter(pl.col("count") > 0)
+    count = pl.col("pos") + pl.col("neg")
+    of_curves = (
+        tuned.drop_nulls(SCORE)
+        .group_by(pl.col(key).alias(own) for key, own in own_keys.items())
+        .agg(of_curve=count.sum(), sum_of_curve=(count * (score / (1 + score.abs()))).sum())
+        .collect()
+    )
+    if not own_keys:
+        both = of_rows.join(of_curves, how="cross")
+    else:
+        both = of_rows.join(of_curves, on=[*own_keys.values()], how="left", nulls_equal=True)
+    close = (pl.col("sum") - pl.col("sum_of_curve")).abs() <= TOLERANCE * pl.col("sum").abs()
+    same = close & (pl.col("count") == pl.col("of_curve"))
+    if both.height and both.select(same.fill_null(False).all()).item():
+        refuse_tuning_table()

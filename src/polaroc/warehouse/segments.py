@@ -1,0 +1,147 @@
+"""Sums over the segments of ROC curves, as ibis expressions: those of `polaroc.measures`."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from polaroc import rates
+from polaroc.base.private_columns import private
+from polaroc.base.statistics import quadrature
+from polaroc.curves.segments import RATES, Segment
+from polaroc.measures.areas import auc_area
+from polaroc.measures.balanced import CLOSED_FORM_BEND, nodes_needed
+from polaroc.measures.spec import Measure
+from polaroc.priors.grids import skew
+from polaroc.typing import IbisTable, Interpolation
+from polaroc.warehouse.connections import ibis_library
+from polaroc.warehouse.predictions import literal
+
+AT_ORIGIN = private("at_origin")
+# The measures that have a mean error over a range of priors.
+OF_ERRORS = ("auc_range", "accsens")
+# The measures that an engine sums; others are made of its cells.
+SUMMED = ("auc", "auprec", "iauprec", "sens", "equal_error", *OF_ERRORS)
+
+
+def safe_name(name: str) -> str:
+    """A column name with only letters, digits and underscores, which some engines require."""
+    return re.sub(r"\W+", "_", name)
+
+
+def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
+    """Cells with the columns `RATES`, null without positives, and whether they are `AT_ORIGIN`.
+
+    For mean errors over a range also the priors at which the two ends of a segment are balanced,
+    limited to the range.
+    """
+    _ = ibis_library()._
+    positives, negatives = _.positives.nullif(0), _.negatives.nullif(0)
+    shares = (
+        (_.tp - _.pos) / positives, (_.fp - _.neg) / negatives, _.tp / positives,
+        _.fp / negatives, _.pos / positives, _.neg / negatives,
+    )  # fmt: skip
+    has_area = _.pos > 0
+    rated: IbisTable = cells.mutate(
+        **{
+            name: has_area.ifelse(share, literal(None))
+            for name, share in zip(RATES, shares, strict=True)
+        }
+    )
+    t0, f0, t1, f1, *_ = (rated[name] for name in RATES)
+    ends = {AT_ORIGIN: ((t0 == 0) & (f0 == 0)).ifelse(literal(1), literal(0))}
+    ranges = (one.arguments.over for one in measures if one.arguments and one.name in OF_ERRORS)
+    for lo, hi in set(ranges):
+        for name, t, f in zip(_ends(lo, hi), (t0, t1), (f0, f1), strict=True):
+            prior = (f / (f + (1 - t)).nullif(0)).coalesce(literal(1))
+            ends[name] = prior.clip(literal(lo), literal(hi))
+    return rated.mutate(**ends)
+
+
+def _ends(lo: float, hi: float) -> list[str]:
+    """The columns of the priors at the ends of segments."""
+    return [safe_name(private(f"{end}_{lo}_{hi}")) for end in ("first", "last")]
+
+
+def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
+    """The `sums` and `least` of measures, as aggregates of `segments`."""
+    s: Any = Segment._make(table[name] for name in (*RATES, "positives", "negatives"))
+    made: dict[str, Any] = {}
+    for measure in measures:
+        arguments: Any = measure.arguments
+        for name in measure.sums:
+            if measure.name == "auc":
+                added = auc_area(s)
+            elif measure.nodes:
+                areas = [
+                    weight * _auprec_area(s, table[AT_ORIGIN], node, arguments.interpolation)
+                    for node, weight in measure.nodes
+                ]
+                added = _total(areas)
+            else:
+                at_ends = (table[name] for name in _ends(*arguments.over))
+                added = _range_error(s, *arguments.over, *at_ends)
+            made[safe_name(name)] = added.sum()
+        if measure.least:
+            priors = (0.5,) if measure.name == "equal_error" else arguments.over
+            ends = [
+                (1 - s.t1 <= literal(skew(prior)) * s.f1).ifelse(end, literal(None)).min()
+                for prior in priors
+                for end in (s.t0, s.f0, s.t1, s.f1)
+            ]
+            made |= dict(zip(map(safe_name, measure.least), ends, strict=True))
+    return made
+
+
+def _auprec_area(s: Any, at_origin: Any, node: float | None, interpolation: Interpolation) -> Any:
+    """∫ precision dt over a segment, as `measures.areas.auprec_area`.
+
+    `at_origin` is 1 for the first segment, in place of a division by 0 that has no weight there: a
+    case for each prior would take most of the time.
+    """
+    skewed = s.negatives / s.positives.nullif(0) if node is None else literal(node)
+    called, rise = s.t0 + skewed * s.f0, s.dt + skewed * s.df
+    if interpolation == "exact":
+        share = s.dt / rise
+        growth = _log1p(rise / (called + at_origin))
+        return (s.dt + (s.t0 - called * share) * growth) * share
+    end = rates.precision(s.t1, s.f1, skewed)
+    if interpolation == "step":
+        return s.dt * end
+    return s.dt * (s.t0 / (called + at_origin) + at_origin * end + end) / 2
+
+
+def _range_error(s: Any, lo: float, hi: float, first: Any, last: Any) -> Any:
+    """The error of the balanced points of a range of priors, as `measures.balanced.range_error`."""
+    low = literal(lo)
+    level = (1 - s.t0) * (first - low) * (first + low) - (1 - s.t1) * (last - low) * (last + low)
+    bulk, bend, width = s.dt * s.f0 + s.df * (1 - s.t0), s.dt - s.df, last - first
+    ratio = s.df / bend.nullif(0)
+    logarithm = _log1p(bend * width / (s.df + bend * first).nullif(0))
+    mean = ratio / width.nullif(0) * logarithm
+    closed = ((1 + ratio) * (1 - mean) - (first + last) / 2) / bend.nullif(0)
+    nodes = [
+        (first + literal(node) * width, literal(weight))
+        for node, weight in quadrature(nodes_needed((lo, hi)))
+    ]
+    by_nodes = _total(
+        [weight * at * (1 - at) / (s.df + bend * at).nullif(0) for at, weight in nodes]
+    )
+    is_bent = bend.abs() > literal(CLOSED_FORM_BEND) * (s.dt + s.df)
+    inside = 2 * bulk * width * is_bent.ifelse(closed, by_nodes)
+    return level + ((width > 0) & (bulk > 0)).ifelse(inside, literal(0))
+
+
+def _total(values: list[Any]) -> Any:
+    """The sum of values, in pairs: engines refuse queries that are nested a thousand deep."""
+    while len(values) > 1:
+        values = [sum(values[i + 1 : i + 2], values[i]) for i in range(0, len(values), 2)]
+    return values[0]
+
+
+def _log1p(value: Any) -> Any:
+    """ln(1 + x), for which few engines have a function.
+
+    What rounding takes from 1 + x is added to its logarithm, to first order.
+    """
+    above = value + 1
+    return above.ln() + (value - (above - 1)) / above

@@ -107,6 +107,13 @@ def test_missing_values_are_refused_or_dropped(name, column, missing):
     same(found.drop(beside, strict=False), expected.drop(beside, strict=False))
 
 
+@pytest.mark.parametrize("memory", [None, "500MB"])
+def test_rows_of_a_key_with_the_name_of_a_count_are_refused(memory):
+    table = pl.DataFrame({"len": ["a", "b"], "truth": [1, 0], "score": [None, 0.5]})
+    with pytest.raises(InvalidPredictions, match="1 null score"):
+        pr.evaluate(table, by="len", memory=memory)
+
+
 @pytest.mark.parametrize(
     "name", [name for name in CALLS if name not in ("probabilities", "estimate_prior", "monitor")]
 )

@@ -51,6 +51,18 @@ def test_odd_rows(engine: Engine, weight, nulls):
     assert_same_or_refused(engine, table.filter(pl.col("part").is_in(ranked)), **asked)
 
 
+@pytest.mark.parametrize("intervals", [False, True])
+def test_keys_may_have_names_of_intermediate_columns(engine: Engine, intervals):
+    table = predictions(3).rename({"model": "dropped", "fold": "len"})
+    asked = COLUMNS | {"by": ["dropped", "len"], "model": None, "fold": None}
+    asked |= {"intervals": intervals, "measure": "auc"}
+    assert_same_or_refused(engine, table, **asked)
+
+
+def test_the_range_may_be_a_list(engine: Engine):
+    assert_same_or_refused(engine, predictions(3), **COLUMNS, over=[0.1, 0.4])
+
+
 def test_hulls_of_odd_rows(engine: Engine):
     table = pl.concat(odd(name).with_columns(pl.lit(name).alias("part")) for name in ODD_ROWS)
     asked = COLUMNS | {"by": "part", "interpolation": "hull", "nulls": "drop", "weight": "weight"}

@@ -1,6 +1,6 @@
-"""More rows than fit in memory: they are written to disk in parts that do, and measured in turn.
+"""Sums of more rows than fit in memory: they are written to disk in parts, and summed in turn.
 
-A part holds whole keys, or, of a key that is larger than memory, a range of scores. Sums over a
+A part holds whole keys, or a range of scores of a key that is larger than memory. Sums over a
 curve are sums over its parts, the best scores first, once the totals of the key and the counts
 above each part are known: the areas of such a key are exact, too.
 """
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import PLACE, RANGE, ROW_ERROR, SIZE
+from polaroc.base.private_columns import COUNT, PLACE, RANGE, SIZE
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.kernel import ranked
 from polaroc.curves.totals import totals
@@ -41,14 +41,15 @@ from polaroc.predictions.cases import Cases, check_labels_of, refuse_errors
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 
-# Bytes that the process uses before the first row, and the most per row while it is ranked.
+# Bytes that the process uses before the first row; and per row while it is ranked, at most, without
+# weights, and by how much more with them.
 BASE, PER_ROW, PER_WEIGHT = 250_000_000, 80, 60
 ON_DISK = 24  # the most bytes of a row in a file
-ENOUGH = 5_000_000  # rows of a part of whole keys: more take as long, and more memory
+ENOUGH = 5_000_000  # rows of a part: larger parts are no faster, and need more memory
 PREFIX = "polaroc-rows-"
-# How a plan shows that it reads files, and no function.
+# A plan that scans files can be read twice; the scan of a Python function perhaps not.
 FILE_SCAN = re.compile(r"\b(?!PYTHON)\w+ SCAN\b")
-# Bits of a score that tell ranges of scores apart: of the mantissa the first 16.
+# Last bits of a score that its range ignores: the exponent and 16 bits of the mantissa are left.
 RANGE_BITS = 36
 
 
@@ -118,7 +119,8 @@ def _refuse_errors(cases: Cases[pl.LazyFrame]) -> None:
     check_labels_of(cases)
     if cases.errors:
         wrong = cases.rows.filter(pl.col("error").is_not_null())
-        counts = wrong.group_by("error", *cases.keys).len().collect(engine="streaming")
+        counted = wrong.group_by("error", *cases.keys).agg(pl.len().alias(COUNT))
+        counts = counted.collect(engine="streaming")
         refuse_errors(cases, counts)
 
 
@@ -146,11 +148,11 @@ class _Parts:
             yield key, own[PLACE].unique(maintain_order=True).to_list()
 
 
-def _of_same_keys(rows: pl.DataFrame, some: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The rows with keys that some rows have."""
+def _of_same_keys(rows: pl.DataFrame, named: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The rows with a key that `named` has, too."""
     if not keys:
         return rows
-    return rows.join(some, on=keys, how="semi", nulls_equal=True, maintain_order="left")
+    return rows.join(named, on=keys, how="semi", nulls_equal=True, maintain_order="left")
 
 
 def _range() -> pl.Expr:
@@ -161,17 +163,17 @@ def _range() -> pl.Expr:
 
 
 def _parts(predictions: Predictions, of_keys: pl.DataFrame, most: int) -> _Parts:
-    """The parts, of at most so many rows where ranges of scores allow it."""
+    """The parts, each of at most `most` rows, unless more have scores of one range."""
     keys = predictions.keys
     enough = max(min(most // 2, ENOUGH), 1)
     is_large = pl.col(SIZE) > most
     before = pl.when(is_large).then(0).otherwise(SIZE).cum_sum()
-    # Keys in turn: a part begins with each key at which so many rows are full.
+    # Whole keys fill one part after another, in order.
     part = pl.when(~is_large).then(before // enough).alias(PLACE).cast(pl.Int64)
     whole = of_keys.select(*keys, SIZE, part)
     large = whole.filter(is_large).select(*keys)
     first = whole.select(pl.col(PLACE).max().fill_null(0)).item() + 1
-    rows = predictions.rows.filter(pl.col(ROW_ERROR).is_null())
+    rows = predictions.rows
     if keys:
         rows = rows.join(large.lazy(), on=keys, how="semi", nulls_equal=True)
     if not whole[PLACE].has_nulls():
@@ -201,8 +203,6 @@ def _write(predictions: Predictions, parts: _Parts, folder: Path) -> None:
         ranges = parts.ranges.lazy().rename({PLACE: number})
         rows = rows.join(ranges, on=[*keys, RANGE], how="left", nulls_equal=True)
         rows = rows.with_columns(pl.coalesce(PLACE, number).alias(PLACE)).drop(number)
-        # Rows of a key in several parts that cannot be ranked are in none of them.
-        rows = rows.filter(pl.col(PLACE).is_not_null())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
         target = pl.PartitionBy(folder, key=PLACE, include_key=False)
@@ -217,7 +217,7 @@ def _rows(folder: Path, number: int) -> pl.LazyFrame:
 def _of_large_key(
     parts: Sequence[Predictions], of_key: pl.DataFrame, measures: Sequence[Measure]
 ) -> pl.DataFrame:
-    """The sums of one key, from parts with falling scores."""
+    """The sums of one key from its parts, of which the first has the best scores."""
     sums, least, of_hull = (
         merged(getattr(one, kind) for one in measures) for kind in ("sums", "least", "hull_sums")
     )
@@ -234,8 +234,8 @@ def _of_large_key(
         if sums or least:
             row.append(sums_of_segments(counts, own.starts, sums, least))
         added.append(pl.concat(row, how="horizontal"))
-        if of_hull and counts.height:
-            # The hull of a part has what the hull of all rows has of it.
+        if of_hull:
+            # A vertex of the hull of all rows is one of the hull of its part.
             places = hull_vertices(*(np.append(0, own.counts[name]) for name in ("fp", "tp")))
             corners.append(counts[places[1:] - 1])
         above = [

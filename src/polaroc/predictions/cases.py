@@ -22,7 +22,7 @@ from typing import (
 import polars as pl
 
 from polaroc.base.columns import engine_for
-from polaroc.base.private_columns import LABEL, TRUTH
+from polaroc.base.private_columns import COUNT, LABEL, TRUTH
 from polaroc.base.tables import as_polars
 from polaroc.base.text import listed_rows
 from polaroc.errors import (
@@ -430,7 +430,8 @@ def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
     check_labels_of(cases, labels)
     if cases.rows["error"].null_count() == cases.rows.height:
         return replace(cases, rows=cases.rows.drop("error"), errors=(), is_valid=True)
-    counts = cases.rows.lazy().drop_nulls("error").group_by("error", *cases.keys).len().collect()
+    wrong = cases.rows.lazy().drop_nulls("error")
+    counts = wrong.group_by("error", *cases.keys).agg(pl.len().alias(COUNT)).collect()
     refuse_errors(cases, counts)
     errors = tuple(code for code in cases.errors if code not in WRONG)
     return replace(cases, errors=errors, is_valid=True)
@@ -445,12 +446,12 @@ def check_labels_of(cases: Cases[Any], labels: pl.Series | None = None) -> None:
 
 
 def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
-    """Raise for the numbers of rows by `error` and key, unless all of them may be dropped."""
+    """Raise for rows with errors, `COUNT` by `error` and key, unless all of them may be dropped."""
     fatal = pl.col("error").is_in([*WRONG] if cases.nulls == "drop" else [*ROW_ERRORS])
     refused = counts.filter(fatal)
     if refused.is_empty():
         return
-    kinds = dict(refused.group_by("error").agg(pl.col("len").sum()).sort("error").iter_rows())
+    kinds = dict(refused.group_by("error").agg(pl.col(COUNT).sum()).sort("error").iter_rows())
     details, hints = {}, [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds]
     if {NULL_TRUTH, UNKNOWN_LABEL} & {*kinds}:
         column = column_in_words("truth", cases.names["truth"][0])

@@ -62,7 +62,7 @@ def cells(predictions: Predictions) -> IbisTable:
     summed = count_cells(predictions).mutate(**sums)
     if not cases.counted_by:
         return summed
-    # The last sum is the total.
+    # The last running sum must be the total, although it was added in another order.
     return summed.mutate(
         tp=(_.tp < _.positives * literal(1 - ROUNDED)).ifelse(_.tp, _.positives),
         fp=(_.fp < _.negatives * literal(1 - ROUNDED)).ifelse(_.fp, _.negatives),
@@ -73,7 +73,7 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
     """One row per key: its totals, what its notes need, and the sums and minima of measures."""
     ibis, _ = ibis_library(), ibis_library()._
     kind, score = _[ROW_ERROR], _[SCORE]
-    # Three scores are never labels of two classes alone.
+    # Notes on labels need the best three cells: of three scores one is no label.
     kept = (_.pos > 0) | (_[PLACE] < 3) | kind.notnull()
     found = {
         error_count_column(code): (kind == code).ifelse(_[ROWS], 0).sum()

@@ -225,7 +225,7 @@ def sent_along(frame: pl.DataFrame, table: IbisTable) -> IbisTable:
     if not backends or backends[0].name != "pyspark":
         joined = ibis.memtable(frame)
         return joined
-    # A frame of pandas, as which ibis sends it, has no nulls but NaN.
+    # Ibis would send it as a pandas frame, in which nulls become NaN.
     session, name = backends[0].raw_sql("SELECT 1").sparkSession, ibis.util.gen_name("polaroc")
     arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     session.createDataFrame(arrow).createOrReplaceTempView(name)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.columns import EFFECTIVE
-from polaroc.base.private_columns import NEG_SQUARES
+from polaroc.base.private_columns import COUNT, NEG_SQUARES, private
 from polaroc.base.text import joined_notes
 from polaroc.curves.totals import effective_number
 from polaroc.errors import NotSupported
@@ -37,6 +37,9 @@ from polaroc.warehouse.connections import collected, fetched
 from polaroc.warehouse.predictions import Predictions, read
 from polaroc.warehouse.segments import SUMMED, safe_name
 
+# The note on dropped rows of a key.
+DROPPED = private("dropped")
+
 
 def evaluate(
     table: IbisTable,
@@ -60,7 +63,8 @@ def evaluate(
         As in `polaroc.evaluate`. Areas, "sens", "auc_range", "accsens" and "equal_error" are sums
         over curves, of which one query returns a row per key. For the interpolation ``"hull"``, for
         scores as probabilities ("brier" and the like) and for `intervals`, a second query returns
-        the counts of each key and distinct score, at most 20 million of them.
+        the counts of each key and distinct score, at most 20 million of them. As these have no
+        `case`, there is no note on rows of a key that share one.
     **columns
         What the columns mean, as in `polaroc.cases`.
 
@@ -111,18 +115,18 @@ def evaluate(
             _fetched(predictions), priors=priors, over=over, interpolation=interpolation,
             intervals=True, level=level, measure=measure, score_prior=score_prior,
         )  # fmt: skip
-        totals = wide.select(*keys, "positives", "negatives", "dropped")
+        totals = wide.select(*keys, "positives", "negatives", DROPPED)
         return (
             measured.drop("positives", "negatives")
             .join(totals, **beside, maintain_order="left")
-            .with_columns(joined_notes("dropped", "note"))
+            .with_columns(joined_notes(DROPPED, "note"))
             .select(measured.columns)
         )
     if others:
         sums = sums_of_rows(read_locally(_fetched(predictions)), others)
         known = ("positives", "negatives", "note", EFFECTIVE)
         wide = wide.join(sums.drop(known, strict=False), **beside)
-    noted = wide.lazy().with_columns(joined_notes("dropped", label_note()))
+    noted = wide.lazy().with_columns(joined_notes(DROPPED, label_note()))
     tidied = tidy(noted, keys, measures)
     return (tidied if estimates is None else at_estimates(tidied, estimates)).collect()
 
@@ -136,19 +140,19 @@ def _labels(table: IbisTable, predictions: Predictions) -> pl.DataFrame:
 def _totals(
     table: IbisTable, predictions: Predictions, measures: Sequence[Measure]
 ) -> pl.DataFrame:
-    """Per key its totals, how many rows were `dropped`, and the sums of measures.
+    """Per key its totals, a note on rows that were `DROPPED`, and the sums of measures.
 
     Raise for rows that cannot be ranked.
     """
     names = {safe_name(name): name for one in measures for name in (*one.sums, *one.least)}
     cases, codes = predictions.cases, predictions.errors
     counts = [error_count_column(code) for code in codes]
-    # Without keys there is a row even for an empty table.
+    # Without keys an engine returns a row of nulls even for an empty table.
     wide = collected(per_key(predictions, measures)).rename(names).drop_nulls("positives")
     refused = (
         wide.select(*cases.keys, *counts)
-        .unpivot(counts, index=cases.keys, variable_name="error", value_name="len")
-        .filter(pl.col("len") > 0)
+        .unpivot(counts, index=cases.keys, variable_name="error", value_name=COUNT)
+        .filter(pl.col(COUNT) > 0)
         .with_columns(pl.col("error").replace_strict(counts, codes, return_dtype=pl.UInt8))
     )
     if refused.height:
@@ -158,12 +162,12 @@ def _totals(
         wide = wide.with_columns(effective_number(pl.col("negatives"), pl.col(NEG_SQUARES)))
     return wide.with_columns(
         pl.col("positives", "negatives").cast(pl.Float64 if cases.counted_by else pl.Int64),
-        pl.format("dropped {}", errors_in_words(codes)).alias("dropped"),
+        pl.format("dropped {}", errors_in_words(codes)).alias(DROPPED),
     )
 
 
 def _fetched(predictions: Predictions) -> Cases[pl.DataFrame]:
-    """The cells of all keys as cases, of which each stands for several."""
+    """The counts of all scores as cases with a count, or a weight."""
     keys, count = predictions.cases.keys, predictions.cases.counted_by or "count"
     cells = fetched(count_cells(predictions).select(*keys, SCORE, "pos", "neg"))
     rows = pl.concat(

@@ -20,7 +20,7 @@ from polaroc.warehouse.connections import ibis_library, split_table_name
 from polaroc.warehouse.predictions import literal, read
 from polaroc.warehouse.segments import safe_name
 
-# The measures that are sums over a curve themselves.
+# The measures that are one sum over a curve, and no function of several.
 AREAS = ("auc", "auprec", "iauprec")
 DIALECTS = ("spark", "duckdb", "postgres", "bigquery", "snowflake", "trino", "clickhouse")
 
@@ -56,9 +56,10 @@ def sql(
     Returns
     -------
     str
-        One SELECT statement, of the rows and columns of `polaroc.evaluate` in no order. Counts are
-        floats, and the only `note` is on keys whose rows cannot all be ranked, which have no
-        estimates. All names are quoted, so they must be written as the warehouse stores them.
+        One SELECT statement, of the rows and columns of `polaroc.evaluate` in no order; the prior
+        ``"observed"`` has a row of its own even where it equals another one. Counts are floats, and
+        the only `note` is on keys whose rows cannot all be ranked, which have no estimates. All
+        names are quoted, so they must be written as the warehouse stores them.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     t0, f0, t1, f1, *_ = (rated[name] for name in RATES)
     ends = {AT_ORIGIN: ((t0 == 0) & (f0 == 0)).ifelse(literal(1), literal(0))}
     ranges = (one.arguments.over for one in measures if one.arguments and one.name in OF_ERRORS)
-    for lo, hi in set(ranges):
+    for lo, hi in {tuple(over) for over in ranges}:
         for name, t, f in zip(_ends(lo, hi), (t0, t1), (f0, f1), strict=True):
             prior = (f / (f + (1 - t)).nullif(0)).coalesce(literal(1))
             ends[name] = prior.clip(literal(lo), literal(hi))

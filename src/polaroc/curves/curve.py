@@ -87,7 +87,7 @@ def cases_or_curve(
 def like(
     given: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
 ) -> pl.DataFrame | pl.LazyFrame:
-    """A result as a LazyFrame where what was given is lazy, else as a DataFrame."""
+    """A result as a LazyFrame where the cases or curves are lazy, else as a DataFrame."""
     return given.like(result) if isinstance(given, Cases) else collect_like(given, result)
 
 
@@ -134,21 +134,21 @@ def curve_plan(predictions: Predictions) -> pl.LazyFrame:
             .alias(total)
             for name, total in (("tp", "positives"), ("fp", "negatives"))
         )
-    return _with_rates(points, keys, predictions)
+    return _with_rates(points, predictions)
 
 
-def _with_rates(points: pl.LazyFrame, by: Sequence[str], predictions: Predictions) -> pl.LazyFrame:
-    """Curve tables of points with totals; in each of `by` the first has no score."""
+def _with_rates(points: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
+    """Curve tables of points with totals; the first point of each key has no score."""
     starts = pl.col(SCORE).is_null()
     steps = {
-        name: pl.when(starts).then(0).otherwise(within(pl.col(total).diff(), by))
+        name: pl.when(starts).then(0).otherwise(within(pl.col(total).diff(), predictions.keys))
         for name, total in (("pos", "tp"), ("neg", "fp"))
     }
     curves = points.with_columns(
         rate("tp", "positives").alias("tpr"), rate("fp", "negatives").alias("fpr"), **steps
     )
     if predictions.weighted:
-        # A small weight may be lost in the sum.
+        # A small weight may be lost in the sum, so that the count does not rise.
         curves = curves.filter(starts | (pl.col("pos") > 0) | (pl.col("neg") > 0))
         if not predictions.sampled:
             curves = curves.with_columns(pl.col(COUNTS).cast(pl.Int64))

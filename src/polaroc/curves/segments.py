@@ -18,7 +18,7 @@ class Segment(NamedTuple):
     """The straight piece of a ROC curve that ends at a row, as expressions.
 
     It leads from (f0, t0) to (f1, t1) and rises by dt, runs by df; `positives` and `negatives`
-    are the totals of its key. A segment without positives is null: it has no area beside it.
+    are the totals of its key. The segment of a row without positives is null: it adds no area.
     """
 
     t0: pl.Expr

@@ -57,7 +57,7 @@ def evaluate(
         the cases.
     over
         A range (lo, hi) of priors, or a belief about the prior. Without it there are no measures
-        over a range; under a belief there is only IAUPREC.
+        over a range; under a belief there are only IAUPREC, "brier_range" and the like.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
         a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight

@@ -18,8 +18,9 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 
-# To compute the few steps of a segment anew costs less than columns of them.
+# Computing shared steps of a segment again is faster than keeping columns of them.
 EACH_ANEW = pl.QueryOptFlags(comm_subexpr_elim=False)
+# Terms that are computed at once.
 MANY = 64
 
 
@@ -33,9 +34,9 @@ def sums_of_rows(predictions: Predictions, measures: Sequence[Measure]) -> pl.Da
 
 
 def may_merge(measures: Sequence[Measure]) -> bool:
-    """Whether segments that go straight up, one after another, may be taken as one.
+    """Whether vertical segments, one after another, may be joined.
 
-    Interpolated from point to point in precision-recall space, areas are then others.
+    This would change areas that are interpolated in precision-recall space, from point to point.
     """
     interpolations = {one.arguments.interpolation for one in measures if one.arguments}
     return not interpolations & {"linear", "step"}
@@ -44,7 +45,7 @@ def may_merge(measures: Sequence[Measure]) -> bool:
 def sums_of_ranked(
     found: Ranked, predictions: Predictions, measures: Sequence[Measure]
 ) -> pl.DataFrame:
-    """The same of rows that were ranked."""
+    """The sums of `sums_of_rows`, from rows that were ranked."""
     sums, least, of_hull = (
         merged(getattr(one, kind) for one in measures) for kind in ("sums", "least", "hull_sums")
     )
@@ -70,16 +71,16 @@ def sums_of_segments(
     segments = counts.lazy().with_columns(
         rate.alias(name) for name, rate in zip(RATES, rates, strict=True)
     )
-    some, columns, terms = np.flatnonzero(np.diff(starts)), [], [*(sums | least).items()]
+    nonempty, columns, terms = np.flatnonzero(np.diff(starts)), [], [*(sums | least).items()]
     # A column for each of hundreds of priors would not fit in memory beside the others.
     for first in range(0, len(terms), MANY):
         values = segments.select(**dict(terms[first : first + MANY]))
         for value in values.collect(engine="streaming", optimizations=EACH_ANEW).iter_columns():
             result = np.full(len(starts) - 1, np.nan)
-            if len(some):
+            if len(nonempty):
                 reduce = np.fmin.reduceat if value.name in least else np.add.reduceat
-                own = value.fill_null(np.nan) if value.null_count() else value
-                result[some] = reduce(own.to_numpy(), starts[some])
+                filled = value.fill_null(np.nan) if value.null_count() else value
+                result[nonempty] = reduce(filled.to_numpy(), starts[nonempty])
             columns.append(pl.Series(value.name, result, nan_to_null=True))
     return pl.DataFrame(columns)
 
@@ -87,7 +88,7 @@ def sums_of_segments(
 def hull_segments(
     segments: pl.DataFrame, starts: Array, totals: pl.DataFrame
 ) -> tuple[pl.DataFrame, Array]:
-    """The counts of the segments with positives of each key's hull, and where a key starts."""
+    """The segments of each key's hull that have positives, and the first segment of each key."""
     number = np.arange(totals.height)
     ends = totals.select(pl.col("positives", "negatives").fill_null(0)).with_columns(
         pl.Series(KEY_INDEX, number), tp=pl.col("positives"), fp=pl.col("negatives")
@@ -95,7 +96,7 @@ def hull_segments(
     anchors = ends.with_columns(pl.col("tp", "fp") * 0)
     cells = segments.with_columns(pl.Series(KEY_INDEX, np.repeat(number, np.diff(starts))))
     points = pl.concat(
-        # Hulls compute pos and neg anew, and tell curves apart by their anchors.
+        # `hulls` finds where a curve starts by its anchor, and computes pos and neg itself.
         part.select(
             KEY_INDEX, pl.lit(score, pl.Float64).alias(SCORE), pos=pl.col("tp"), neg=pl.col("fp"),
             tp="tp", fp="fp", positives="positives", negatives="negatives",
@@ -110,7 +111,7 @@ def hull_segments(
 def score_sums(
     predictions: Predictions, of_keys: pl.DataFrame, measures: Sequence[Measure]
 ) -> pl.DataFrame:
-    """The sums over the scores of curves of each of the keys, which rows make as well."""
+    """The `score_sums` of the measures per key: sums over rows are those over scores."""
     sums = merged(one.score_sums for one in measures)
     if not sums:
         return pl.DataFrame()

@@ -18,7 +18,7 @@ from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, 
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
 from polaroc.typing import Interpolation, Priors, Start
 
-# Standard errors, those of a random score, below 0.5 from which an AUC has a note.
+# An AUC has a note if it is this many standard errors, those of a random score, below 0.5.
 REVERSED = 4
 BELOW_CHANCE = "below chance: are the scores reversed?"
 INTERPOLATIONS = get_args(Interpolation)
@@ -173,9 +173,10 @@ def _partial_auc(
 
 
 def _area_below(s: Segment, lo: float, hi: float) -> pl.Expr:
-    """∫ t df over a range of f, less `hi`: level runs lie between segments, their area telescopes.
+    """What a segment adds to ∫ t df over a range of f, less `hi`.
 
-    Equal rates may differ in the last digit after clipping; df is computed from counts.
+    The level runs between segments are no segments; their areas are in t₀ f₀ − t₁ f₁, which
+    telescopes to −hi.
     """
     first, last = s.f0.clip(lo, hi), s.f1.clip(lo, hi)
     height = 2 * s.t0 + (first + last - 2 * s.f0) * s.dt / s.df
@@ -184,7 +185,7 @@ def _area_below(s: Segment, lo: float, hi: float) -> pl.Expr:
 
 
 def _area_beside(s: Segment, lo: float, hi: float) -> pl.Expr:
-    """∫ (1 − f) dt over a range of t."""
+    """What a segment adds to ∫ (1 − f) dt over a range of t."""
     first, last = s.t0.clip(lo, hi), s.t1.clip(lo, hi)
     width = 2 * s.f0 + (first + last - 2 * s.t0) * s.df / s.dt
     return (last - first) * (1 - width / 2)

@@ -35,7 +35,7 @@ def higher_is_better(measure: str) -> bool:
 
 
 def mean_name(measure: str) -> str | None:
-    """The measure that is the mean of one over priors, None where there is none.
+    """The measure that is the mean of a measure over priors, None where there is none.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def mean_name(measure: str) -> str | None:
 
 
 def at_one_prior(measure: str) -> str:
-    """The measure that a mean over priors is at a single one; other measures are themselves.
+    """The measure of which a measure is the mean over priors, or the measure itself.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[Mea
 
 
 def _has_over(definition: MeasureDefinition, over: object) -> bool:
-    """Whether `over` is what the measure is taken over: a range, a range or belief, or nothing."""
+    """Whether `over` is of the kind that the measure needs: a range, a range or belief, or any."""
     if definition.over is None:
         return True
     return over is not None and (definition.over == "belief" or not isinstance(over, Belief))

@@ -131,7 +131,7 @@ def auprec(
     >>> round(area["estimate"].item(), 6)
     0.619124
     """
-    # A stream can be read once.
+    # Convert the table once, since a stream cannot be read again.
     table = as_polars(curve)
     if is_surface(table):
         if priors is not None:
@@ -163,8 +163,7 @@ def iauprec(
     curve
         The result of `curve` or `hull`.
     over
-        Priors (lo, hi) with 0 < lo < hi < 1, or a belief: `uniform`, `beta`,
-        `points`.
+        Priors (lo, hi) with 0 < lo < hi < 1, or a belief: `uniform` or `beta`.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
         a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight

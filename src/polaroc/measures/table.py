@@ -75,7 +75,7 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
     """The `tidy` table with a row for each measure of each key."""
     positives, negatives = pl.col("positives"), pl.col("negatives")
     both = (positives > 0) & (negatives > 0)
-    # Rows of sampling weights tell as little as fewer of equal weight.
+    # Rows with unequal sampling weights count as fewer rows of equal weight (Kish).
     effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives")
     estimates, ratios, warnings = {}, {}, {}
     for place, one in enumerate(measures):
@@ -83,7 +83,7 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
         if isinstance(one.bias_skew, pl.Expr):
             ratios[f"{RATIO}{place}"] = one.bias_skew / pl.col(EFFECTIVE)
         if one.warnings:
-            # Those of a measure are the same at all priors.
+            # A measure has the same warnings at all priors.
             warned = [pl.when(condition).then(pl.lit(text)) for condition, text in one.warnings]
             warnings[WARNING + one.name] = pl.when(both).then(pl.coalesce(*warned))
     beside = [*keys, "positives", "negatives", "note", EFFECTIVE, *ratios, *warnings]

@@ -135,6 +135,26 @@ KEYS = {
 }
 
 
+def test_weights_that_are_no_whole_numbers_have_the_areas_of_their_curves():
+    rng = np.random.default_rng(5)
+    truth = rng.random(3_000) < 0.3
+    table = pl.DataFrame({
+        "key": rng.integers(0, 60, 3_000), "truth": truth,
+        # Many positives come first, one after another.
+        "score": rng.normal(size=3_000) + 3 * truth, "weight": rng.random(3_000) + 0.01,
+    })  # fmt: skip
+    roles = NAMES | {"by": "key", "weight": "weight"}
+    found = pr.evaluate(table, **roles, priors=PRIORS, over=OVER, measure=["auc", "auprec"])
+    curves = pr.curve(table, **roles)
+    known = pl.concat([pr.auc(curves), pr.auprec(curves, PRIORS)])
+    order = ["key", "measure", "prior"]
+    assert_frame_equal(
+        found.select(*order, "estimate").sort(order), known.select(*order, "estimate").sort(order),
+        rel_tol=1e-11,
+    )  # fmt: skip
+    assert found["estimate"].null_count() == 0
+
+
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_keys_of_any_type(evaluated, key):
     table = pl.DataFrame({

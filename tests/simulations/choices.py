@@ -125,7 +125,7 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
         if isinstance(shape, Cases):
             true = np.clip(AUC + deviations, 0.51, 0.999)
             means, covariance, freedom = of_cases(rng, true, shape)
-            evidence = replace(known(means, covariance), freedom=freedom)
+            evidence = replace(known(means, covariance), degrees_of_freedom=freedom)
         else:
             true = deviations
             values = of_folds(rng, true, shape)

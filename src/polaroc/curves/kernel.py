@@ -112,7 +112,8 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     counts, of_keys, spans, starts = segments_of_codes(codes, row_starts, weights, merged=merged)
     positives, negatives = of_keys
     counted = [pl.Series("positives", positives), pl.Series("negatives", negatives)]
-    known = pl.DataFrame([*keys_of(present), *counted])
+    # From a list, Polars would rename a column without a name.
+    known = pl.DataFrame({one.name: one for one in (*keys_of(present), *counted)})
     of_all = _totals(predictions, known)
     more = of_all.height - known.height
     return Ranked(
@@ -303,9 +304,13 @@ def _merged(
         return counts, spans, starts
     begins = np.append(True, kept[:-1])
     tied, end = spans
-    added = np.add.reduceat(counts["pos"], np.flatnonzero(begins))
-    known = {name: added if name == "pos" else own[kept] for name, own in counts.items()}
-    return known, (tied[begins], end[kept]), np.append(0, np.cumsum(kept))[starts]
+    starts = np.append(0, np.cumsum(kept))[starts]
+    known = {name: own[kept] for name, own in counts.items()}
+    # From sums, so that the first segment of a key starts at zero exactly.
+    before = np.append(0, known["tp"][:-1]).astype(known["tp"].dtype)
+    before[starts[:-1][np.diff(starts) > 0]] = 0
+    known["pos"] = known["tp"] - before
+    return known, (tied[begins], end[kept]), starts
 
 
 def _totals(predictions: Predictions, known: pl.DataFrame) -> pl.DataFrame:

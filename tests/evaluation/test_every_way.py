@@ -250,6 +250,28 @@ def test_more_rows_than_memory_have_the_numbers_of_rational_arithmetic(
 
 
 @pytest.mark.slow
+def test_keys_larger_than_memory_may_lack_a_class_valid_rows_or_distinct_scores():
+    # 500 MB hold some 3 million rows.
+    rows = pl.int_range(3_200_000, eager=True)
+    negatives = pl.DataFrame({"key": "negatives", "truth": False, "score": rows / 3_200_000})
+    unscored = negatives.with_columns(key=pl.lit("unscored"), score=pl.lit(None, pl.Float64))
+    tied = pl.DataFrame({"truth": [True, False], "score": [0.5, 0.5]})
+    tied = pl.concat([unscored.drop("key"), tied]).select(pl.lit("tied").alias("key"), pl.all())
+    found = pr.evaluate(
+        pl.concat([negatives, unscored, tied]), **NAMES, by="key", nulls="drop",
+        measure=["auc", "auprec"], priors=0.5, interpolation="hull", memory="500MB",
+    )  # fmt: skip
+    auc = found.filter(measure="auc").select("key", "estimate", "positives", "negatives", "note")
+    dropped = "dropped 3200000 null scores"
+    assert auc.rows() == [
+        ("negatives", None, 0, 3_200_000, "no positives"),
+        ("tied", 0.5, 1, 1, dropped),
+        ("unscored", None, 0, 0, f"{dropped}; no positives, no negatives"),
+    ]
+    assert found.filter(measure="auprec")["estimate"].to_list() == [None, 0.5, None]
+
+
+@pytest.mark.slow
 def test_parts_on_disk_are_removed_after_an_interrupt_and_progress_is_drawn(
     temporary_files, capsys
 ):

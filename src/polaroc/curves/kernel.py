@@ -27,10 +27,11 @@ from polaroc.typing import Array
 # Types of keys that are numbered by their columns.
 INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 WORDS = (pl.String, pl.Categorical, pl.Enum)
-# A key is numbered by its columns if there are at most so many words in one, and at most so many
-# possible keys, or as many as rows.
+# Keys are numbered without a join if no column has more words than this, and there are no more
+# possible keys than this or than rows.
 MANY_WORDS, MANY_KEYS = 10_000, 1_000
-# Bits of scores that codes may lack, if scores that differ then still differ.
+# How many last bits of scores may be left out where 64 bits are not enough. If scores that differ
+# then have the same code, they are numbered instead.
 SPARE_BITS = 24
 MAGNITUDE = 2**63 - 1
 
@@ -39,20 +40,21 @@ MAGNITUDE = 2**63 - 1
 class Coding:
     """How scores are ranked in codes: by integers of the same order, counted down from `best`.
 
-    The rank of a score is its bits, of a negative score with a minus, without `gap` ranks next to
-    zero that no score has, and without the last `shift` bits; or its place among `values`.
+    The rank of a score is its bits as an integer, negated for a negative score, less the `gap` of
+    ranks next to zero that no score has, and without the last `shift` bits; or, if `is_dense`, its
+    place among the distinct scores.
     """
 
     best: int
     positions: int  # how many ranks there are
     shift: int = 0
     gap: int = 0
-    values: Array | None = None
+    is_dense: bool = False
 
     @property
     def rank(self) -> pl.Expr:
         """The rank of the score of a row."""
-        if self.values is not None:
+        if self.is_dense:
             return pl.col(SCORE).rank("dense").cast(pl.Int64)
         bits = (pl.col(SCORE) + 0.0).reinterpret(dtype=pl.Int64)
         size = ((bits & MAGNITUDE) - self.gap).clip(lower_bound=0) // 2**self.shift
@@ -100,7 +102,7 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     number, size, keys_of = _numbered(rows, predictions.keys)
     coding = _coding(rows, size)
     found = _sorted(rows, _codes(rows, number, coding))
-    if coding.values is None and _has_false_ties(rows, found[SORT_CODE].to_numpy(), coding):
+    if not coding.is_dense and _has_false_ties(rows, found[SORT_CODE].to_numpy(), coding):
         coding = _placed(rows)
         found = _sorted(rows, _codes(rows, number, coding))
     codes = found[SORT_CODE].to_numpy()
@@ -140,9 +142,10 @@ def segments_of_codes(
 def _numbered(
     rows: pl.DataFrame, keys: Sequence[str]
 ) -> tuple[pl.Expr | pl.Series, int, Callable[[Array], list[pl.Series]]]:
-    """The number of each row's key in the order of possible keys, how many these are, the keys.
+    """The number of each row's key, how many numbers there are, and a function from them to keys.
 
-    Numbers are those of a table of all combinations of values, if they are not too many.
+    Numbers are in the order of keys: of all combinations of values if these are not too many, else
+    of the keys that are there.
     """
     columns = [_numbered_values(rows[name]) for name in keys]
     size = prod(MANY_KEYS + rows.height if one is None else len(one[0]) for one in columns)
@@ -202,7 +205,7 @@ def _coding(rows: pl.DataFrame, keys: int) -> Coding:
     ).row(0)  # fmt: skip
     if lowest is None:
         return Coding(0, 1)
-    # Bits that no score has, such as those that numbers of 32 bits lack, are spared first.
+    # Last bits that are zero in every score, as in 32-bit floats, are left out first.
     spared = 0 if not any_bit else min((any_bit & -any_bit).bit_length() - 1, 62)
     ends = pl.DataFrame({SCORE: [float(lowest), float(highest)]})
     for shift in range(spared, spared + SPARE_BITS):
@@ -215,9 +218,9 @@ def _coding(rows: pl.DataFrame, keys: int) -> Coding:
 
 
 def _placed(rows: pl.DataFrame) -> Coding:
-    """The coding by places among all scores, which always fits."""
-    values = (rows[SCORE] + 0.0).unique().sort().to_numpy()
-    return Coding(len(values), len(values), values=values)
+    """The coding by places among the distinct scores, which always fits."""
+    number = (rows[SCORE] + 0.0).n_unique()
+    return Coding(number, number, is_dense=True)
 
 
 def _codes(rows: pl.DataFrame, number: pl.Expr | pl.Series, coding: Coding) -> pl.Series:
@@ -294,7 +297,7 @@ def _merged(
     counts: dict[str, Array], spans: tuple[Array, Array], starts: Array, *, merged: bool
 ) -> tuple[dict[str, Array], tuple[Array, Array], Array]:
     """The segments, where those that go straight up, one after another, may be one."""
-    # A small weight may be lost in the sum.
+    # A small weight may be lost in the sum, so that the count does not rise.
     kept = counts["pos"] > 0
     if merged and len(kept):
         fp, neg = counts["fp"], counts["neg"]
@@ -316,6 +319,7 @@ def _merged(
 def _totals(predictions: Predictions, known: pl.DataFrame) -> pl.DataFrame:
     """The totals with notes, of the `known` keys first and then of others without valid rows."""
     keys = predictions.keys
+    # Notes come from weights, errors, and scores that are labels, of which one must be 1.
     labels = predictions.rows.select((pl.col(SCORE) == 1).any()).collect(engine=predictions.engine)
     if not (predictions.weighted or predictions.possible_errors or labels.item()):
         return known.with_columns(pl.lit(None, pl.String).alias("note"))

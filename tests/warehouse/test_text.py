@@ -93,6 +93,16 @@ def test_the_text_has_no_areas_of_rows_that_cannot_be_ranked(engine: Engine):
         assert found == ("auc", None, expected, 2, 1, note), nulls
 
 
+def test_the_text_drops_missing_values_where_no_other_row_can_be_wrong(engine: Engine):
+    rows = {"truth": [True, False, True, None], "score": [0.5, None, 0.2, 0.3]}
+    table = engine.table(pl.DataFrame(rows))
+    asked = NAMES | {"measure": ["auc", "auprec"], "priors": "observed", "nulls": "drop"}
+    text = pr.warehouse.sql(table, engine.dialect, **asked)
+    # Without negatives there is no observed prior.
+    expected = [("auc", None, None, 2, 0, None), ("auprec", None, None, 2, 0, None)]
+    assert sorted(engine.rows(text)) == expected
+
+
 # ClickHouse, in this process
 
 

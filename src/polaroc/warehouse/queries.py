@@ -7,7 +7,7 @@ from typing import Any, Unpack, cast
 
 from polaroc.base.checks import one_or_several
 from polaroc.base.columns import OVER
-from polaroc.base.private_columns import PLACE
+from polaroc.base.private_columns import PLACE, ROW_ERROR
 from polaroc.errors import check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.predictions.columns import NEEDED, ROLES, Columns
@@ -84,8 +84,12 @@ def sql(
     predictions = read(_unseen(table, columns) if isinstance(table, str) else table, columns)
     keys, nulls = predictions.cases.keys, predictions.cases.nulls
     fatal = [code for code in predictions.errors if nulls == "raise" or code in WRONG]
-    unranked = ibis.or_(*(_[error_count_column(code)] > 0 for code in fatal))
-    own = _.positives / (_.positives + _.negatives).nullif(0)
+    # As a column, since without codes it is a literal, which ibis cannot combine with columns.
+    is_unranked = ibis.or_(*(_[error_count_column(code)] > 0 for code in fatal))
+    summed = per_key(predictions, measures).mutate(**{ROW_ERROR: is_unranked})
+    unranked = _[ROW_ERROR]
+    has_both = (_.positives > 0) & (_.negatives > 0)
+    own = has_both.ifelse(_.positives / (_.positives + _.negatives).nullif(0), literal(None))
     numbers = ibis.union(*(ibis.literal(i).name(PLACE).as_table() for i in range(len(measures))))
 
     def each(values: Iterable[Any]) -> Any:
@@ -106,7 +110,7 @@ def sql(
     }
     if over is not None:
         shown[OVER] = each(ibis.literal(one.over, type="string") for one in measures)
-    query = per_key(predictions, measures).cross_join(numbers).select(*keys, **shown)
+    query = summed.cross_join(numbers).select(*keys, **shown)
     if dialect != "spark":
         return str(ibis.to_sql(query, dialect=dialect))
 

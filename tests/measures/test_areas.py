@@ -280,3 +280,18 @@ def test_keys_without_a_hull_keep_their_row_and_note():
     assert found["estimate"].is_null().to_list() == [False, True, True]
     assert found["note"][1] == "no negatives"
     assert found["note"][2].startswith("null, NaN or unclear")
+
+
+@pytest.mark.parametrize(("cases", "is_reversed"), [(50, True), (2, False)])
+@pytest.mark.parametrize("weight", [1e-6, 1.0, 1e6])
+def test_the_scale_of_weights_does_not_decide_whether_scores_are_reversed(
+    cases, is_reversed, weight
+):
+    table = pl.DataFrame({
+        "truth": [1] * cases + [0] * cases, "score": range(2 * cases), "w": [weight] * 2 * cases,
+    })  # fmt: skip
+    for note in (
+        pr.evaluate(table, weight="w", measure="auc")["note"].item(),
+        pr.auc(pr.curve(table, weight="w"))["note"].item(),
+    ):
+        assert (note is not None and "reversed" in note) == is_reversed

@@ -77,7 +77,10 @@ def auc_measure(
     if fpr is not None or tpr is not None:
         return _partial_auc(fpr, tpr, standardise, segment(column))
     area, positives, negatives = map(column, (PRIVATE + "auc", "positives", "negatives"))
-    chance = ((positives + negatives + 1) / (12 * positives * negatives)).sqrt()
+    # Sampling weights count as fewer cases, in both classes alike.
+    n_neg = column(EFFECTIVE)
+    n_pos = positives * n_neg / negatives
+    chance = ((n_pos + n_neg + 1) / (12 * n_pos * n_neg)).sqrt()
     return Measure(
         name="auc", estimate=area, sums={PRIVATE + "auc": auc_area(segment(column))},
         warnings=((area < 0.5 - REVERSED * chance, BELOW_CHANCE),),

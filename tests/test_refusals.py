@@ -594,7 +594,7 @@ REFUSALS = [
      "the table has no column 'lower'", InvalidTable),
     ("pr.charts.monitor(watched.table, over=(0.3, 0.05))", "the range of priors is (0.3, 0.05)"),
     ("pr.charts.monitor(pl.concat([watched.table] * 9_000))", "there are 36,000 points to draw"),
-    ("pr.charts.accsens_plane(measures, weights=(0, 0))", "weights are both 0, and so is AccSens"),
+    ("pr.charts.accsens_plane(measures, weights=(0, 0))", "two finite numbers ≥ 0, not both 0"),
     ("pr.charts.roc(curve, band=True)", "band is True"),
     ("pr.charts.roc(curve, title=3)", "title is 3"),
     ("pr.charts.roc(curve, colours=['red'])", "colours is ['red']"),

@@ -15,7 +15,7 @@ from polaroc.charts.layers import data, drawn_lines, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.theme import point_style
-from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights
+from polaroc.measures.sensitivity import accsens_arcs, check_weights
 from polaroc.models.measure_rows import rows_of
 
 PALE, INK = "#BDBDBD", "#6E6E6E"
@@ -73,7 +73,7 @@ def accsens_plane(
     >>> pr.charts.accsens_plane(measures).to_dict()["title"]["subtitle"]
     'grey: equal AccSens'
     """
-    check_arc_weights(weights)
+    check_weights(weights)
     table = as_lazy(measures).collect()
     area, distance = (rows_of(table, name) for name in ("auc_range", "sens"))
     keys = area.keys

@@ -14,7 +14,7 @@ from polaroc.base.columns import collect_like
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import segment
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import InvalidArgument, check_choice, example
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.balanced import balanced_point, distance, partial_area, range_error
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
@@ -179,11 +179,11 @@ def combined(area: Quantity, sens: Quantity, weights: Sequence[float] = (1, 1)) 
 
 
 def check_weights(weights: Sequence[float]) -> None:
-    """Raise unless `weights` are two finite numbers ≥ 0."""
+    """Raise unless `weights` are two finite numbers ≥ 0, of which one is positive."""
     pair = pair_of(weights)
-    if pair is None or not all(0 <= weight < float("inf") for weight in pair):
+    if pair is None or not any(pair) or not all(0 <= weight < float("inf") for weight in pair):
         raise InvalidArgument(
-            f"weights is {shortened(weights)}, allowed are two finite numbers ≥ 0.",
+            f"weights is {shortened(weights)}, allowed are two finite numbers ≥ 0, not both 0.",
             hint="the first weighs the area, the second Sens.",
         )
 
@@ -199,22 +199,13 @@ def accsens_arcs(levels: Sequence[float], weights: tuple[float, float] = (1, 1))
     >>> accsens_arcs([0.1]).select(pl.all().round(6)).row(0)
     (0.1, 0.141421, 0.0)
     """
-    check_arc_weights(weights)
+    check_weights(weights)
     arcs = [
         pl.DataFrame({"level": [level] * (ARC_STEPS + 1), **_arc(level, *weights)})
         for level in levels
     ]
     schema: dict[str, type[pl.Float64]] = dict.fromkeys(("level", "error", "sens"), pl.Float64)
     return pl.concat([pl.DataFrame(schema=schema), *arcs])
-
-
-def check_arc_weights(weights: Sequence[float]) -> None:
-    """Raise unless one of the two weights is positive."""
-    check_weights(weights)
-    if not any(weights):
-        raise InvalidArgument(
-            "weights are both 0, and so is AccSens.", hint=example("weights", (1, 1))
-        )
 
 
 def _arc(level: float, by_error: float, by_sens: float) -> dict[str, Array]:

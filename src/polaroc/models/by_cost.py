@@ -154,7 +154,8 @@ def choose_by_cost(
     cases, model = inputs.cases, inputs.model
     model_column(tuned)
     tuned = replace(tuned, fold=())
-    curves, tuned_curves = curve(cases), curve(tuned)
+    curves: Any = curve(cases)
+    tuned_curves: Any = curve(tuned)
     if curves[model].n_unique() < 2:
         raise InvalidArgument(
             f"{model!r} has {curves[model].n_unique()} value(s), a choice needs two.",

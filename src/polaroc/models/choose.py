@@ -234,7 +234,7 @@ def choose(
     # Wherever in its interval the estimated prior is: the widest limits.
     belief, models = belief_of_estimate(estimate), choice.models
     ends = [_choose_over(inputs, measure, (end, end), level) for end in belief.inner_ends]
-    names = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
+    names: dict[str, str] = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
     by_end = [one.models.select("model", *EXPECTED_LIMITS).rename(names) for one in (choice, *ends)]
     assert belief.ends is not None
     limits = widest(by_end, ["model"], belief.ends)

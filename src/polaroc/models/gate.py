@@ -313,9 +313,8 @@ def _on_folds(
                 "folds."
             )
         else:
-            found.limits = partial(
-                _limits_on_folds, (lower, estimate, upper), positives, bias, level
-            )
+            ends: Any = lower, estimate, upper
+            found.limits = partial(_limits_on_folds, ends, positives, bias, level)
             found.lower, found.upper = found.limits(1.0)
             if bias:
                 found.warnings.append(FEW_NEGATIVES.format(number(bias)))

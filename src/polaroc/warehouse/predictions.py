@@ -52,6 +52,7 @@ def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
     names, kept = cases.names, keys_of(table, cases)
     kept[TRUTH], errors = _truth(table[names["truth"][0]], columns.get("positive"))
     role = cases.counted_by
+    weight: Any = None
     if role is not None:
         weight = table[names[role][0]].cast("float64")
         missing, wrong, most = WEIGHTS[role]

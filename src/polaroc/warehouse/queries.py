@@ -100,7 +100,7 @@ def sql(
     shown = {
         "measure": each(one.name for one in measures),
         "prior": each(
-            own if one.prior == OBSERVED else literal(cast(float | None, one.prior))
+            own if one.prior is OBSERVED else literal(cast(float | None, one.prior))
             for one in measures
         ),
         "estimate": each(unranked.ifelse(literal(None), _[safe_name(name)]) for name in areas),

@@ -101,7 +101,7 @@ def _pairs(curves: pl.DataFrame, blocks: Sequence[str]) -> pl.DataFrame:
 
 
 def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[str, float]] | None]:
-    """What the first curve does to the second, and where they cross.
+    """The relation of the first curve to the second, and where they cross.
 
     f + t never falls along a curve, so t − f is a function of it even where the curve is vertical;
     a curve that is higher at every f + t is higher everywhere.

@@ -94,7 +94,7 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     """The ranked rows of predictions in memory.
 
     Segments that go straight up, one after another, are one where they are `merged`, which changes
-    no area.
+    no area that is straight in ROC space.
     """
     rows = predictions.valid_rows.collect()
     if predictions.weighted:

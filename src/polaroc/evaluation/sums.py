@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.private_columns import COUNT, KEY_INDEX, TRUTH, WEIGHT
 from polaroc.curves.hull import hulls
 from polaroc.curves.kernel import Ranked, ranked
-from polaroc.curves.segments import COUNTS, RATES
+from polaroc.curves.segments import COUNTS, segment_columns
 from polaroc.curves.totals import totals
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import merged, per_key
@@ -65,12 +65,7 @@ def sums_of_segments(
     least: dict[str, pl.Expr],
 ) -> pl.DataFrame:
     """Per key the sums and minima over its segments, null for a key without any."""
-    pos, neg, tp, fp, positives, negatives = map(pl.col, COUNTS)
-    rates = ((tp - pos) / positives, (fp - neg) / negatives, tp / positives, fp / negatives,
-             pos / positives, neg / negatives)  # fmt: skip
-    segments = counts.lazy().with_columns(
-        rate.alias(name) for name, rate in zip(RATES, rates, strict=True)
-    )
+    segments = counts.lazy().with_columns(**segment_columns())
     nonempty, columns, terms = np.flatnonzero(np.diff(starts)), [], [*(sums | least).items()]
     # A column for each of hundreds of priors would not fit in memory beside the others.
     for first in range(0, len(terms), MANY):

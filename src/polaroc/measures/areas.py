@@ -176,7 +176,7 @@ def _partial_auc(
 
 
 def _area_below(s: Segment, lo: float, hi: float) -> pl.Expr:
-    """What a segment adds to ∫ t df over a range of f, less `hi`.
+    """The part of a segment in ∫ t df over a range of f, less `hi`.
 
     The level runs between segments are no segments; their areas are in t₀ f₀ − t₁ f₁, which
     telescopes to −hi.
@@ -188,7 +188,7 @@ def _area_below(s: Segment, lo: float, hi: float) -> pl.Expr:
 
 
 def _area_beside(s: Segment, lo: float, hi: float) -> pl.Expr:
-    """What a segment adds to ∫ (1 − f) dt over a range of t."""
+    """The part of a segment in ∫ (1 − f) dt over a range of t."""
     first, last = s.t0.clip(lo, hi), s.t1.clip(lo, hi)
     width = 2 * s.f0 + (first + last - 2 * s.t0) * s.df / s.dt
     return (last - first) * (1 - width / 2)

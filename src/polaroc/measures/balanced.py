@@ -56,7 +56,7 @@ def distance(low: BalancedPoint, high: BalancedPoint) -> pl.Expr:
 
 
 def range_error(s: Segment, over: tuple[float, float]) -> pl.Expr:
-    """What a segment adds to ∫ [π FNr + (1−π) FPr] dπ at the balanced points of a range.
+    """The part of a segment in ∫ [π FNr + (1−π) FPr] dπ at the balanced points of a range.
 
     On a level run the error is 2π(1−t): its integral telescopes from run to run. On a segment it
     is ∫ 2K π(1−π)/(Δf + π(Δt − Δf)) dπ, where K = Δt f₀ + Δf (1 − t₀).
@@ -82,7 +82,7 @@ def range_error(s: Segment, over: tuple[float, float]) -> pl.Expr:
 
 
 def partial_area(s: Segment, over: tuple[float, float]) -> tuple[pl.Expr, pl.Expr]:
-    """What a segment adds to ∫ FNr dFPr between the balanced points of a range, and to ∫ dFPr."""
+    """The parts of a segment in ∫ FNr dFPr and ∫ dFPr between the balanced points of a range."""
     lo, _ = over
     first, last = _prior_at(s.t0, s.f0, over), _prior_at(s.t1, s.f1, over)
     bulk = s.dt * s.f0 + s.df * (1 - s.t0)
@@ -94,7 +94,7 @@ def partial_area(s: Segment, over: tuple[float, float]) -> tuple[pl.Expr, pl.Exp
     area = width * ((1 - first) * at_first + (1 - last) * at_last) / 2
 
     def run(t: pl.Expr, prior: pl.Expr) -> pl.Expr:
-        """By how much FPr is greater on the level run at the height t at a prior than at `lo`."""
+        """The excess of FPr on the level run at the height t at a prior over that at `lo`."""
         return (1 - t) * (prior - lo) / ((1 - prior) * (1 - lo))
 
     level = (1 - s.t0) * run(s.t0, first) - (1 - s.t1) * run(s.t1, last)

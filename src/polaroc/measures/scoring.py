@@ -56,12 +56,12 @@ class Scored:
         )
 
     def brier(self, skew: Skew) -> pl.Expr:
-        """What it adds to the Brier score: π pos (1 − p)² + (1 − π) neg p²."""
+        """Its part of the Brier score: π pos (1 − p)² + (1 − π) neg p²."""
         errors = self.neg * self.up.pow(2) + skew * (self.pos * self.down.pow(2))
         return (1 - _prior(skew)) * errors / (self.up + skew * self.down).pow(2)
 
     def log_loss(self, skew: Skew) -> pl.Expr:
-        """What it adds to −π pos ln p − (1 − π) neg ln(1 − p), but for what `LOG_UP` adds.
+        """Its part of −π pos ln p − (1 − π) neg ln(1 − p), but for what `LOG_UP` adds.
 
         ln(c + a/λ) + ln λ is the logarithm of a + λc: for large λ fewer digits cancel.
         """

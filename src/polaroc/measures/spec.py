@@ -1,4 +1,4 @@
-"""What a measure is: sums over the rows of a curve, and an estimate made of them."""
+"""Measures: sums over the rows of a curve, and an estimate made of them."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
 def declared(
     table: IbisTable, columns: Mapping[str, Any], needs: Collection[str] = NEEDED
 ) -> Cases[Any]:
-    """What the columns of a table mean, as cases without rows."""
+    """The meaning of the columns of a table, as cases without rows."""
     check_table(table)
     schema = {name: _polars_type(kind) for name, kind in table.schema().items()}
     if any(kind.is_unknown() for kind in table.schema().values()):

@@ -19,8 +19,23 @@ BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
 MOST_NOTES, MORE_NOTES = 3, "in .warnings"
 
 
-class Summarised:
-    """A result that shows itself: the same sentences and tables in a terminal and a notebook."""
+class Result:
+    """What a verb found, as the same sentences and tables in a terminal and a notebook.
+
+    Attributes
+    ----------
+    answer
+        What was found, in one to three sentences.
+    tables
+        The tables of numbers by name, each with its columns.
+    warnings
+        What the numbers rest on, in sentences.
+    """
+
+    @property
+    def tables(self) -> "dict[str, pl.DataFrame]":
+        """The tables of numbers, by name."""
+        raise NotImplementedError
 
     @property
     def shown(self) -> "list[RenderableType]":

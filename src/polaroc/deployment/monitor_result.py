@@ -10,7 +10,7 @@ from polaroc.base.columns import with_level, within
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent, with_limits
 from polaroc.base.text import capitalised
-from polaroc.base.text_tables import Summarised, table
+from polaroc.base.text_tables import Result, table
 from polaroc.deployment.history import all_results, times_in_words
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ NOW = private("now")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Monitor(Summarised):
+class Monitor(Result):
     """Rates of deployed thresholds at each time; made by `monitor`.
 
     Attributes

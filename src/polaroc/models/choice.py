@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
+from polaroc.base.text_tables import FoldedTable, Result, noted, table_of
 from polaroc.inference.evidence import Evidence
 from polaroc.measures.catalog import higher_is_better, in_words
 from polaroc.models.answer import corrected, describe_evidence
@@ -25,7 +25,7 @@ MAX_MODELS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice(Summarised):
+class Choice(Result):
     """Which model to take over a range of priors; made by `choose`.
 
     Attributes

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.rounding import number, p_in_words, p_value
-from polaroc.base.text_tables import Summarised, noted, table_of
+from polaroc.base.text_tables import Result, noted, table_of
 from polaroc.measures.catalog import in_words
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MAX_PAIRS = 45
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Summarised):
+class Comparison(Result):
     """Whether models differ, and which; made by `compare`.
 
     Attributes

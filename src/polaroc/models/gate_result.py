@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from polaroc.base.rounding import number
 from polaroc.base.text import escape_control
-from polaroc.base.text_tables import Summarised, noted
+from polaroc.base.text_tables import Result, noted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,7 +15,7 @@ Verdict = Literal["pass", "fail", "undecided"]
 
 
 @dataclass(frozen=True, repr=False)
-class GateResult(Summarised):
+class GateResult(Result):
     """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
 
     Attributes

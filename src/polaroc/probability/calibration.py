@@ -16,7 +16,7 @@ from polaroc.base.columns import refuse_clash, with_level
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT, private
 from polaroc.base.rounding import p_in_words, with_limits
 from polaroc.base.statistics import equal_units
-from polaroc.base.text_tables import Summarised, table
+from polaroc.base.text_tables import Result, table
 from polaroc.curves.curve import curves_of
 from polaroc.curves.totals import totals
 from polaroc.inference.evidence import FEWEST_CLUSTERS, quantile
@@ -57,7 +57,7 @@ NO_ERROR = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(Summarised):
+class Calibration(Result):
     """How far scores are right as probabilities; made by `calibration`.
 
     Attributes

@@ -27,7 +27,7 @@ from polaroc.measures.areas import STARTS
 from polaroc.measures.catalog import select_measures
 from polaroc.predictions.row_checks import MAX_WEIGHT
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import check_prior, check_prior_or_observed, reweighted, skew_at
+from polaroc.priors.grids import check_prior, reweighted, skew_at
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 # Fields of the rows of a curve: the score as it was given, whether a row ends a segment.
@@ -88,7 +88,7 @@ def measure(
     >>> round(table.select(error).item(), 12)
     0.4
     """
-    check_prior_or_observed(prior)
+    check_prior(prior, allow_observed=True)
     check_choice("start", start, STARTS)
     (built,) = select_measures(
         [name], prior, over, interpolation, start=start, score_prior=score_prior, column=pl.field

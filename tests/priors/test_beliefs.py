@@ -121,7 +121,7 @@ def test_beta_gives_the_mean_precision(a, b):
 # So small that they spread over hundreds of nodes, and so large that all but one are rounding.
 @pytest.mark.parametrize(
     ("a", "b"),
-    [(0.1, 0.3), (0.1, 1e6), (0.5, 99), (1, 0.1), (18, 1e3), (101, 101), (1e5, 0.3), (1e6, 1e6)],
+    [(0.1, 0.1), (0.1, 0.3), (0.1, 1e6), (0.5, 99), (1, 0.1), (101, 101), (1e5, 0.3), (1e6, 1e6)],
 )
 def test_beta_of_any_size_has_its_mean(a, b):
     assert mean_prior(pr.beta(a, b)) == pytest.approx(a / (a + b), rel=1e-11)
@@ -144,7 +144,7 @@ def test_a_range_with_extreme_ends(over):
 @pytest.mark.parametrize(
     ("belief", "name"),
     [
-        (pr.uniform(0.05, 0.2), "uniform(0.05, 0.2)"),
+        (pr.uniform(0.05, 0.2), "0.05 to 0.2"),
         (pr.uniform(0.05, 0.2, "skew"), "uniform(0.05, 0.2, scale=skew)"),
         (pr.beta(2, 18), "beta(2, 18)"),
     ],

@@ -17,7 +17,7 @@ import polars as pl
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
 from polaroc.priors.beliefs import over_label, resolve_belief
-from polaroc.priors.grids import OBSERVED, check_prior_or_observed, skew
+from polaroc.priors.grids import OBSERVED, check_prior, skew
 
 SCORE = "threshold"
 NOT_PROBABILITIES = "scores are not probabilities"
@@ -123,7 +123,7 @@ def case_loss(measure: Measure) -> CaseLoss | None:
 
 def check_score_prior(score_prior: object) -> None:
     """Raise unless it is "observed" or a prior."""
-    check_prior_or_observed(score_prior, "score_prior")
+    check_prior(score_prior, "score_prior", allow_observed=True)
 
 
 def _prior(skew: Skew) -> Skew:

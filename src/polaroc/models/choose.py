@@ -53,7 +53,7 @@ from polaroc.models.regret import GRID, one_prior, under_belief
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
-from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range, prior_grid
+from polaroc.priors.grids import OBSERVED, SAME, check_prior, prior_grid, range_of
 from polaroc.priors.in_use import check_level, widest
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.typing import Prior, Table
@@ -265,7 +265,7 @@ def _checked_priors(
     if (prior := one_prior(over)) is not None:
         check_prior(prior)
     elif isinstance(over, tuple):
-        check_range(*over)
+        range_of(over)
     return over, estimate
 
 

@@ -1,4 +1,4 @@
-"""Class priors: prior ↔ skew, probabilities moved from one to another, and grids of priors."""
+"""Class priors: prior and skew, grids of priors, and the check of priors."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.checks import (
-    MAX_NUMBER,
-    check_whole,
-    is_number,
-    one_or_several,
-    pair_of,
-    shortened,
-)
+from polaroc.base.checks import MAX_NUMBER, check_whole, is_number, one_or_several, shortened
 from polaroc.errors import InvalidArgument, check_choice, example
 from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Prior, Priors, Quantity
@@ -50,7 +44,6 @@ def skew(prior: Quantity) -> Quantity:
     >>> skew(0.1)
     9.0
     """
-    _check_quantity("prior", prior)
     if isinstance(prior, int | float):
         check_prior(prior)
     return (1 - prior) / prior
@@ -79,8 +72,7 @@ def prior(skew: Quantity) -> Quantity:
     >>> prior(9.0)
     0.1
     """
-    _check_quantity("skew", skew)
-    if isinstance(skew, int | float) and not (is_number(skew) and isfinite(skew) and skew > 0):
+    if isinstance(skew, int | float) and not 0 < skew < float("inf"):
         raise InvalidArgument(
             f"skew is {shortened(skew)}, allowed is 0 < skew < ∞.",
             hint="skew is negatives per positive.",
@@ -89,17 +81,15 @@ def prior(skew: Quantity) -> Quantity:
 
 
 def skew_at(prior: Prior, positives: Quantity, negatives: Quantity, name: str) -> Quantity:
-    """The skew at a prior of that name; ``"observed"`` is that of so many of both classes."""
-    if isinstance(prior, str) and prior == OBSERVED:
-        return negatives / positives
-    check_prior(prior, name)
-    return skew(float(prior))
+    """The skew at a prior, or, if it is "observed", that of the positives and negatives."""
+    check_prior(prior, name, allow_observed=True)
+    return negatives / positives if prior == OBSERVED else skew(float(prior))
 
 
 def reweighted(probability: Quantity, skew_from: Quantity, skew_to: Quantity) -> Quantity:
-    """A probability that is right where the skew is `skew_from`, where it is `skew_to`.
+    """The probability at a skew of a case whose probability at another skew is given.
 
-    Its odds are multiplied by the ratio of the skews; 0 and 1 stay what they are.
+    Its odds are multiplied by the ratio of the skews; 0 and 1 stay the same.
 
     Examples
     --------
@@ -140,18 +130,17 @@ def prior_grid(
     >>> prior_grid(0.1, 0.5, 3, spacing="skew")["skew"].round(9).to_list()
     [9.0, 5.0, 1.0]
     """
-    check_range(lo, hi)
+    range_of((lo, hi))
     check_choice("spacing", spacing, ("linear", "log", "skew"))
     check_whole("n", n, 2, MAX_NUMBER)
-    steps = [i / (n - 1) for i in range(n)]
     if spacing == "linear":
-        inner = [lo + (hi - lo) * step for step in steps]
+        priors = np.linspace(lo, hi, n)
     elif spacing == "log":
-        inner = [lo * (hi / lo) ** step for step in steps]
+        priors = np.geomspace(lo, hi, n)
     else:
-        inner = [prior(skew(lo) + (skew(hi) - skew(lo)) * step) for step in steps]
-    priors = pl.Series("prior", [lo, *inner[1:-1], hi], pl.Float64).to_frame()
-    return priors.with_columns(skew(pl.col("prior")).alias("skew"))
+        priors = prior(np.linspace(skew(lo), skew(hi), n))
+    priors[[0, -1]] = lo, hi
+    return pl.DataFrame({"prior": priors, "skew": skew(priors)})
 
 
 def resolve_priors(priors: Priors) -> list[float | None]:
@@ -164,89 +153,63 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 f"the prior grid has the columns {priors.columns}, it needs 'prior'.",
                 hint="make it with prior_grid(lo, hi, n).",
             )
-        values: list[object] = priors["prior"].to_list()
-        if len(values) != 1 and is_estimate(priors):
+        if priors.height != 1 and is_estimate(priors):
             raise InvalidArgument(
-                f"priors are {len(values):,} estimates, each of a key of its own, and all keys "
+                f"priors are {priors.height:,} estimates, each of a key of its own, and all keys "
                 "are taken at the same priors here.",
                 hint="keep one row of the estimates; evaluate, operating_points and "
                 "apply_thresholds take each key at its own.",
             )
-    else:
-        values = one_or_several(priors)
-    resolved: list[float | None] = []
+        priors = priors["prior"].to_list()
+    values = one_or_several(priors)
     for value in values:
-        if isinstance(value, str) and value == OBSERVED:
-            resolved.append(None)
-        else:
-            check_prior(value)
-            resolved.append(float(value))  # type: ignore[arg-type]
-    return list(dict.fromkeys(resolved))
+        check_prior(value, allow_observed=True)
+    return list(dict.fromkeys(None if value == OBSERVED else float(value) for value in values))
 
 
 def some_priors(priors: Priors) -> list[float | None]:
-    """Like `resolve_priors`; raise where there is none."""
+    """Like `resolve_priors`; raise if there is none."""
     resolved = resolve_priors(priors)
     if not resolved:
         raise InvalidArgument("priors has no prior.", hint=example("priors", [0.5, 0.1]))
     return resolved
 
 
-def is_among(own: pl.Expr, priors: Sequence[float | None]) -> pl.Expr:
-    """Whether the prior of a key is, up to rounding, one of several; False where it is null.
+def is_among(observed: pl.Expr, priors: Sequence[float | None]) -> pl.Expr:
+    """Whether the observed prior of a key is, up to rounding, one of several; False if null.
 
-    There, a row at ``"observed"`` would repeat the row at that prior.
+    Then a row at ``"observed"`` would repeat the row at that prior.
     """
     given = [round(prior / SAME) for prior in priors if prior is not None]
-    return (own / SAME).round().cast(pl.Int64, strict=False).is_in(given).fill_null(False)
+    return (observed / SAME).round().cast(pl.Int64, strict=False).is_in(given).fill_null(False)
 
 
-def check_prior_or_observed(value: object, name: str = "prior") -> None:
-    """Raise unless it is "observed" or a prior."""
-    if not (isinstance(value, str) and value == OBSERVED):
-        check_prior(value, name)
-
-
-def check_prior(value: object, name: str = "prior") -> None:
-    """Raise unless 0 < prior < 1."""
-    number = float(value) if is_number(value) else 0.0
-    if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
+def check_prior(value: object, name: str = "prior", *, allow_observed: bool = False) -> None:
+    """Raise unless 0 < prior < 1, or, if that is allowed, it is "observed"."""
+    if allow_observed and isinstance(value, str) and value == OBSERVED:
+        return
+    number = float(value) if is_number(value) and not isinstance(value, bool) else 0.0
+    # The skew of the smallest floats is infinite.
+    if not 0 < number < 1 or not isfinite((1 - number) / number):
         raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is 0 < prior < 1.",
-            hint=A_SHARE,
+            f"{name} is {shortened(value)}, allowed is 0 < prior < 1.", hint=A_SHARE
         )
 
 
-def check_range(lo: float, hi: float) -> None:
-    """Raise unless 0 < lo < hi < 1."""
+def range_of(over: object) -> tuple[float, float]:
+    """The ends of a range of priors; raise unless it is a pair with 0 < lo < hi < 1."""
+    ends = one_or_several(over)
+    if len(ends) != 2 or isinstance(over, pl.DataFrame):
+        raise InvalidArgument(
+            f"over is {shortened(over)}, allowed is a pair (lo, hi) of priors.",
+            hint=example("over", (0.05, 0.2)),
+        )
+    lo, hi = ends
     check_prior(lo)
     check_prior(hi)
     if lo >= hi:
         raise InvalidArgument(
             f"the range of priors is ({lo}, {hi}), allowed is lo < hi.",
-            hint=f"for a single prior leave the range out, and evaluate at it: priors=[{lo}]."
-            if lo == hi
-            else "give the lower end first.",
+            hint=f"give the lower end first; a single prior goes into priors=[{lo}].",
         )
-
-
-def range_of(over: object) -> tuple[float, float]:
-    """The ends of a range of priors, refused where they are no such pair."""
-    pair = pair_of(over)
-    if pair is None:
-        raise InvalidArgument(
-            f"over is {shortened(over)}, allowed is a pair (lo, hi) of priors.",
-            hint=example("over", (0.05, 0.2)),
-        )
-    check_range(*pair)
-    return pair
-
-
-def _check_quantity(name: str, value: object) -> None:
-    """Refuse what is neither a number nor an array or expression of numbers."""
-    is_frame = isinstance(value, pl.DataFrame | pl.LazyFrame)
-    if is_frame or not hasattr(value, "__truediv__"):
-        raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed are numbers, arrays and expressions.",
-            hint=example(name, 0.1),
-        )
+    return lo, hi

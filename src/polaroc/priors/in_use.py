@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard
+from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
 import polars as pl
 
 from polaroc.base.columns import (
     COVERAGE,
-    PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
     require,
@@ -38,10 +37,9 @@ MIN_PRIOR = 1e-12
 
 
 def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
-    """Whether these are the result of `estimate_prior`."""
-    if not isinstance(priors, pl.DataFrame | pl.LazyFrame):
-        return False
-    return {"prior", "lower", "upper", "method"} <= set(priors.lazy().collect_schema().names())
+    """Whether this is a table of estimated priors with their intervals."""
+    is_frame = isinstance(priors, pl.DataFrame | pl.LazyFrame)
+    return is_frame and set(PRIOR_AND_LIMITS) <= set(priors.collect_schema())
 
 
 def with_estimates(
@@ -51,8 +49,7 @@ def with_estimates(
 
     The keys of the estimates are among `keys`; those that the rows have not multiply them.
     """
-    schema = rows.collect_schema()
-    table, named = _with_keys_of(schema, estimates)
+    table, named, shared = _typed_estimates(rows, estimates)
     one_each = "name it in by, or filter the estimates to one row for each key."
     check_shared_keys(named, keys, "the estimated priors", one_each)
     if table.height > (table.select(named).n_unique() if named else 1):
@@ -62,40 +59,31 @@ def with_estimates(
         )
     columns = table.lazy().select(
         *named,
-        *(
-            pl.col(name).cast(pl.Float64).alias(own)
-            for name, own in zip(PRIOR_AND_LIMITS, ("prior", *PRIOR_LIMITS), strict=True)
-        ),
+        pl.col("prior").cast(pl.Float64),
+        pl.col("lower").cast(pl.Float64).alias("prior_lower"),
+        pl.col("upper").cast(pl.Float64).alias("prior_upper"),
         pl.col("method").alias(METHOD),
     )
-    shared = [name for name in named if name in schema]
-    return rows.join(
-        columns,
-        on=shared or pl.lit(0),
-        how="inner" if len(shared) < len(named) else "left",
-        nulls_equal=True,
-    )
+    how: Literal["left", "inner"] = "left" if shared == named else "inner"
+    return rows.join(columns, on=shared or pl.lit(0), how=how, nulls_equal=True)
 
 
 def multiplied(curve: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
     """The curves once for each value of the keys that only the estimates have, such as the day."""
-    schema = curve.collect_schema()
-    table, named = _with_keys_of(schema, estimates)
-    shared = [name for name in named if name in schema]
-    if len(shared) == len(named):
+    table, named, shared = _typed_estimates(curve, estimates)
+    if shared == named:
         return curve
     return curve.join(table.lazy().select(named).unique(), on=shared or pl.lit(0), nulls_equal=True)
 
 
-def _with_keys_of(
-    schema: pl.Schema, estimates: pl.DataFrame | pl.LazyFrame
-) -> tuple[pl.DataFrame, list[str]]:
-    """The estimates with the types of keys that another table has, and their keys."""
-    table = as_lazy(estimates).collect()
-    named = [name for name in table.columns if name not in ESTIMATE]
+def _typed_estimates(
+    rows: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame
+) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """The estimates with the key types of the rows, their keys, and those that the rows have."""
+    schema = rows.collect_schema()
+    named = [name for name in estimates.collect_schema() if name not in ESTIMATE]
     shared = [name for name in named if name in schema]
-    typed = with_key_types(table.lazy(), schema, shared)
-    return typed.collect(), named
+    return with_key_types(estimates.lazy(), schema, shared).collect(), named, shared
 
 
 def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:

@@ -14,7 +14,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.priors.grids import OBSERVED, check_prior_or_observed, skew
+from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.sklearn.estimators import ONE_VS_REST, binary_target, need_scikit_learn
 from polaroc.thresholds.named_rates import AT_THRESHOLD, LESS_IS_BETTER, OF_COSTS, rate_at
 from polaroc.typing import Array, Interpolation, Label, Prior
@@ -158,7 +158,7 @@ def measure_score(
     from sklearn.exceptions import UndefinedMetricWarning
 
     target = binary_target(y_true, pos_label, "y_true")
-    check_prior_or_observed(prior)
+    check_prior(prior, allow_observed=True)
     n = len(target.labels)
     columns = {"truth": target.truth, "score": one_per_case(y_score, "y_score", n)}
     if sample_weight is not None:
@@ -268,7 +268,7 @@ def scorer(
     from sklearn.metrics import make_scorer
 
     check_choice("measure", measure, (*CATALOG, *AT_THRESHOLD))
-    check_prior_or_observed(prior)
+    check_prior(prior, allow_observed=True)
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
     check_factors(**costs)
     if measure not in OF_COSTS:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.cases import cases as cases_of
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import check_prior_or_observed
+from polaroc.priors.grids import check_prior
 from polaroc.sklearn.estimators import (
     check_estimators,
     class_name,
@@ -275,7 +275,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
                 hint="give prior=0.05 or over=(0.02, 0.10).",
             )
         if self.prior is not None:
-            check_prior_or_observed(self.prior)
+            check_prior(self.prior, allow_observed=True)
         if self.confidence is not None and not (self._is_prefit() or self._is_share()):
             raise InvalidArgument(
                 f"confidence is {self.confidence!r} and cv is {self.cv!r}: thresholds of folds "

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
-from layouts import draw, tidy
+from layouts import tidy
 
 import polaroc as pr
 
@@ -107,13 +107,6 @@ def test_an_analysis_of_variance_says_that_copies_are_no_evidence(factors):
 
     assert note(COPIED).startswith("5 of 15 folds are copies of others")
     assert SAID not in note(TABLE)
-
-
-def test_a_repeat_of_small_folds_is_known_by_all_of_them():
-    values = draw(10, 2)
-    table = repeats(tidy(np.vstack([values, values[:5]])), 5)
-    note = pr.anova(table, "iauprec", ["model", *KEYS]).table["note"][0]
-    assert "1 of 3 values of 'repeat' are copies of others" in note
 
 
 def test_copied_folds_of_scores_side_by_side_are_used_once():

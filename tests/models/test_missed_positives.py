@@ -194,7 +194,7 @@ def test_weights_do_not_count_as_so_many_positives():
     assert named[0] == pytest.approx(named[1])
     # One heavy positive in each fold is about as many as there are folds.
     heavy = pl.when(pl.col("truth") & (pl.int_range(pl.len()).over("fold", "model") < 1))
-    uneven = few.sort("fold", "model", "truth", descending=[False, False, True])
+    uneven = few.sort("fold", "model", "truth", "id", descending=[False, False, True, False])
     uneven = uneven.with_columns(weight=heavy.then(1e6).otherwise(1.0))
     assert pr.gate(uneven, **{**roles, "case": None}, weight="weight").lower == pytest.approx(
         (1 + pr.gate(uneven, **roles, weight="weight").difference) * 0.025 ** (1 / 10) - 1

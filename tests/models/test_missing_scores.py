@@ -76,7 +76,7 @@ def test_every_form_of_the_table_gives_the_same(verb, fold):
 @folds
 def test_how_many_cases_are_left_out_is_said(fold):
     said = (
-        "8 of 60 cases were left out of all models, which are compared on the same 52: scores are "
+        "8 of 60 cases were left out of all models, which are compared on the same 52: values are "
         "missing: 3 of 'A', 3 of 'B', 3 of 'C'."
     )
     ratio = {} if fold is None else {"test_train_ratio": 1 / 3}

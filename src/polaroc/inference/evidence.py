@@ -15,11 +15,8 @@ from polaroc.typing import Array
 
 CASES = "cases"
 FITTED = "these fitted models on other cases like these"
-UNRELATED = (
-    "Their errors were treated as unrelated. If they were tested on the same cases, this "
-    "understates how sure it is: give predictions with case='id'."
-)
 NOTHING = "Nothing says how sure this is: {}."
+NO_CASE = "which rows are the same case is not known; give predictions with case='id'"
 TRAINED_ANEW = "models trained again on other samples of this size"
 # Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
 NO_ERROR = 1e-13

@@ -229,7 +229,7 @@ def _of_curves(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...
         score, pos, neg = (own[name].to_numpy() for name in ("threshold", "pos", "neg"))
         cases = np.concatenate([np.repeat(score, pos), np.repeat(score, neg)])
         truth = np.arange(cases.size) < pos.sum()
-        found[key] = ScoredCases([None], [cases], [truth], None, True)
+        found[key] = ScoredCases([None], [cases], truth)
     return found
 
 

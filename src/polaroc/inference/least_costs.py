@@ -71,8 +71,8 @@ def limits_of_least_cost(
 
 def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
     """Costs of the cases of one model on the hull of all of them, and on hulls of the others."""
-    ((score, truth, given),) = cases.by_model
-    weight = np.ones(score.size) if given is None else given
+    (score,), truth = cases.scores, cases.truth
+    weight = np.ones(score.size) if cases.weights is None else cases.weights
     if truth.all() or not truth.any():
         unknown = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
         return CaseInfluence(np.full(2, np.nan), *unknown)
@@ -103,8 +103,8 @@ def losses_of(prior: Distribution, share: Distribution) -> Losses:
 
 def _folds(cases: ScoredCases) -> "Array":
     """A fold for each case, the same in any order of the rows; cases of a cluster share theirs."""
-    ((score, truth, _),) = cases.by_model
-    unit = np.arange(score.size) if cases.clusters is None else cases.clusters[0]
+    (score,), truth = cases.scores, cases.truth
+    unit = np.arange(score.size) if cases.clusters is None else cases.clusters
     _, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
     positives = np.bincount(unit, truth)
     has_positives = positives > 0

@@ -134,7 +134,7 @@ def bias_on_folds(
     change = 0.0
     for (model, *_), own in folds.items():
         # Divisions of their own, in whatever order folds and cases come.
-        ranked = own.truths[0][np.lexsort((own.truths[0], own.scores[0]))]
+        ranked = own.truth[np.lexsort((own.truth, own.scores[0]))]
         changes = _changes(own, measure, divisions, crc32(ranked.tobytes()))
         change += float(changes[0]) if model == first else -float(changes[0])
     return TIMES_CHANGE * abs(change) / len(counts)
@@ -144,12 +144,11 @@ def _changes(
     cases: ScoredCases, measure: Measure, divisions: int = DIVISIONS, seed: int = 0
 ) -> "Array":
     """By how much half of the negatives, which models share, change the measure of each."""
-    own = [*cases.by_model]
-    truth = own[0][1]
+    truth = cases.truth
     # In an order that does not depend on that of the rows.
     negatives = np.flatnonzero(~truth)
-    negatives = negatives[np.lexsort([score[negatives] for score, _, _ in own])]
-    units = negatives if cases.clusters is None else cases.clusters[0][negatives]
+    negatives = negatives[np.lexsort([score[negatives] for score in cases.scores])]
+    units = negatives if cases.clusters is None else cases.clusters[negatives]
     _, first, number = np.unique(units, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))[number]
     rng, halved = np.random.default_rng(seed), []
@@ -158,21 +157,17 @@ def _changes(
         for half in (is_first, ~is_first):
             kept = truth.copy()
             kept[negatives[half]] = True
-            halved.append(_measured(own, measure, kept))
-    change: Array = np.mean(halved, axis=0) - _measured(own, measure)
+            halved.append(_measured(cases, measure, kept))
+    change: Array = np.mean(halved, axis=0) - _measured(cases, measure, np.ones(truth.size, bool))
     return change
 
 
-def _measured(
-    models: "list[tuple[Array, Array, Array | None]]", measure: Measure, kept: "Array | None" = None
-) -> "Array":
+def _measured(cases: ScoredCases, measure: Measure, kept: "Array") -> "Array":
     """The measure of each model, of some of the cases."""
-    some = slice(None) if kept is None else kept
+    weights = None if cases.weights is None else cases.weights[kept]
     found = (
-        influence_of_cases(
-            score[some], truth[some], [measure], None if weight is None else weight[some]
-        )
-        for score, truth, weight in models
+        influence_of_cases(score[kept], cases.truth[kept], [measure], weights)
+        for score in cases.scores
     )
     return np.array([float(one.estimates[0]) for one in found])
 

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
 from math import inf, isinf
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,6 @@ from polaroc.inference.evidence import (
     FEWEST_CLUSTERS,
     FITTED,
     NOTHING,
-    UNRELATED,
     Evidence,
     UnitInfluences,
 )
@@ -58,16 +56,15 @@ def evidence_from_cases(
     for each model, which influences this model alone, as much as any case does.
     """
 
-    def influence(scored: tuple[Array, Array, Array | None]) -> CaseInfluence:
-        score, truth, weight = scored
-        return influence_of_cases(score, truth, measures, weight)
+    def influence(score: Array) -> CaseInfluence:
+        return influence_of_cases(score, cases.truth, measures, cases.weights)
 
-    if cases.size < MANY:
+    if cases.truth.size < MANY:
         # To start threads takes longer.
-        influences = [*map(influence, cases.by_model)]
+        influences = [*map(influence, cases.scores)]
     else:
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-            influences = [*pool.map(influence, cases.by_model)]
+            influences = [*pool.map(influence, cases.scores)]
     varied = any((score[:1] != score).any() for score in cases.scores)
     largest = None
     if unseen:
@@ -102,8 +99,8 @@ def evidence_at_thresholds(
 ) -> Evidence:
     """Evidence on a rate, or cost, of fitted models at fixed thresholds, None to call no case."""
     influences = [
-        influence_on_rate(score, truth, threshold, rate, weight)
-        for (score, truth, weight), threshold in zip(cases.by_model, thresholds, strict=True)
+        influence_on_rate(score, cases.truth, threshold, rate, cases.weights)
+        for score, threshold in zip(cases.scores, thresholds, strict=True)
     ]
     return evidence_from_influences(cases, influences, AT_THRESHOLDS, ALL_ALIKE)
 
@@ -120,26 +117,14 @@ def evidence_from_influences(
     `no_variation` says why there is none, `unseen`, models × classes, is the influence of one more
     case of each class, which influences no other model.
     """
-    nothing: Sequence[Any] = [None] * len(influences)
     in_clusters, unequal = cases.share_clusters, cases.unequal_weights
-    clusters, weights = (in_clusters and cases.clusters) or nothing, unequal or nothing
-    units = None
-    if cases.paired:
-        by_class = zip(*(one[1:] for one in influences), strict=True)
-        stacked = [np.stack(of_class, axis=1) for of_class in by_class]
-        units = _unit_influences(stacked, cases.truths[0], clusters[0], weights[0])
-        if unseen is not None:
-            units = _with_unseen(units, unseen)
-        covariance, counts = units.covariance(), units.counts
-    else:
-        estimates = len(influences[0].estimates)
-        covariance, counts = np.zeros((estimates, len(influences), len(influences))), ()
-        for place, one in enumerate(influences):
-            of_classes = [of_class[:, None] for of_class in one[1:]]
-            own = _unit_influences(of_classes, cases.truths[place], clusters[place], weights[place])
-            covariance[:, place, place] = own.covariance()[:, 0, 0]
-            counts += own.counts
-    fewest = min(counts)
+    by_class = zip(*(one[1:] for one in influences), strict=True)
+    stacked = [np.stack(of_class, axis=1) for of_class in by_class]
+    clusters = cases.clusters if in_clusters else None
+    units: UnitInfluences | None = _unit_influences(stacked, cases.truth, clusters, unequal)
+    if unseen is not None:
+        units = _with_unseen(units, unseen)
+    covariance, fewest = units.covariance(), min(units.counts)
     unit, least = ("clusters", FEWEST_CLUSTERS) if in_clusters else ("cases", 2)
     if fewest < least:
         covariance, units = covariance * np.nan, None
@@ -149,9 +134,7 @@ def evidence_from_influences(
         covariance,
         fewest - 1.0 if in_clusters or unequal is not None else inf,
         f"{about}, {CLUSTERS if in_clusters else INDEPENDENT}",
-        () if cases.paired else (UNRELATED,),
-        units,
-        is_bound=not cases.paired,
+        influences=units,
     )
     if evidence.is_known:
         return evidence
@@ -159,7 +142,7 @@ def evidence_from_influences(
     if fewest < least:
         few = TOO_FEW if unequal is None else FEW_EFFECTIVE
         why = few.format("two" if least == 2 else least, unit)
-    return replace(evidence, doubts=(NOTHING.format(why),), is_bound=False)
+    return replace(evidence, doubts=(NOTHING.format(why),))
 
 
 def _with_unseen(units: UnitInfluences, influence: Array) -> UnitInfluences:

@@ -134,10 +134,9 @@ def anova(
     validity = [_validity(named, values, test_train_ratio)]
     if folds := [factor for factor in named[1:] if factor != PRIOR]:
         measures = frame if "estimate" in frame.columns else cells.rename({RESPONSE: "estimate"})
-        if (copies := copied_measures(measures, folds)) is not None:
-            validity.insert(
-                0, f"{copies.note}: leave them out, the p-value takes them for evidence"
-            )
+        copies, note = copied_measures(measures, folds)
+        if copies.height:
+            validity.insert(0, f"{note}: leave them out, the p-value takes them for evidence")
     return Anova(_table(fit, named, rounding_floor(values), "; ".join(validity)), fit)
 
 

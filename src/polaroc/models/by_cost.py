@@ -13,8 +13,7 @@ from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised, named, noted_by_kind, one_name
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
-from polaroc.inference.evidence import Evidence, evidence_from_folds, no_evidence
-from polaroc.inference.scored_cases import model_column, read_cases
+from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.test_sets import evidence_at_thresholds
 from polaroc.models.answer import (
     changes,
@@ -34,8 +33,9 @@ from polaroc.models.fold_thresholds import (
     read_folds,
 )
 from polaroc.models.fold_values import fold_values
-from polaroc.models.inputs import Inputs, of_keys, read_inputs
+from polaroc.models.inputs import Inputs, check_model, of_keys, read_inputs
 from polaroc.models.measure_rows import rows_of
+from polaroc.models.paired_cases import read_cases
 from polaroc.models.posterior import Posterior, at_least_own, posterior
 from polaroc.models.regret import GRID, ExpectedMeasures, one_prior, priors_to_evaluate
 from polaroc.predictions.cases import Cases, same_columns
@@ -151,8 +151,8 @@ def choose_by_cost(
 ) -> Choice:
     """The same of predictions in memory, of which it is known whether they share cases."""
     inputs = read_inputs(cases)
-    cases, model = inputs.cases, inputs.model
-    model_column(tuned)
+    cases, model = inputs.cases, "model"
+    check_model(tuned)
     tuned = replace(tuned, fold=())
     curves: Any = curve(cases)
     tuned_curves: Any = curve(tuned)
@@ -179,14 +179,12 @@ def choose_by_cost(
     measured = costs.expected(
         costs.fn * (1 - rated["tpr"].to_numpy()[None]), costs.fp * rated["fpr"].to_numpy()[None]
     )
-    evidence = no_evidence("no model has a threshold")
-    if rated.height:
-        read = read_cases(cases, unpaired=cases.case is None)
-        places = [read.scored.models.index(one) for one in models.cast(read.kind)]
+    evidence = no_evidence("no model has a threshold" if rated.is_empty() else NO_CASE)
+    if rated.height and cases.case is not None:
+        scored = read_cases(cases)
+        places = [list(scored.models).index(one) for one in models.cast(cases.rows["model"].dtype)]
         cost = rate_at(EXPECTED_COST, skew(costs.belief.mean), costs.fn, costs.fp)
-        evidence = evidence_at_thresholds(
-            read.scored.of(places), rated["threshold"].to_list(), cost
-        )
+        evidence = evidence_at_thresholds(scored.of(places), rated["threshold"].to_list(), cost)
     known = posterior(evidence, higher=False, level=level)
     if known is not None:
         exact = (rated[name].to_numpy() for name in COST_LIMITS)
@@ -240,7 +238,7 @@ def choose_by_cost_of_folds(
     inputs: Inputs, costs: Costs, *, test_train_ratio: float | None, level: float
 ) -> Choice:
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
-    model, cases = inputs.model, inputs.cases
+    model, cases = "model", inputs.cases
     kept = resolve_constraints(costs.constraints, "cost", None, costs.over)
     need = Need(
         "cost", (costs.belief.mean,), 0, costs.fn, costs.fp, kept.capacity, kept.ends or ()

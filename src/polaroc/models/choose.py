@@ -19,9 +19,8 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy, with_level
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.inference.evidence import Evidence, evidence_from_folds, no_evidence
+from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.influence import gradient_terms
-from polaroc.inference.scored_cases import read_cases
 from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.measures.catalog import (
     CATALOG,
@@ -39,8 +38,7 @@ from polaroc.models.answer import changes, describe_priors, full_answer
 from polaroc.models.by_cost import choose_by_cost_of_folds, choose_with_tuning, costs_of
 from polaroc.models.choice import Choice, certainty, ranked_models
 from polaroc.models.compare import of_values
-from polaroc.models.fitted import limits_of
-from polaroc.models.inputs import Inputs, compared_cases, ranked_rows, read_inputs
+from polaroc.models.inputs import Inputs, compared_cases, read_inputs
 from polaroc.models.measure_rows import (
     doubts,
     over_labels,
@@ -48,6 +46,7 @@ from polaroc.models.measure_rows import (
     refuse_one_class,
     rows_of,
 )
+from polaroc.models.paired_cases import limits_of, read_cases
 from polaroc.models.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.models.regret import GRID, one_prior, under_belief
 from polaroc.predictions.cases import Cases
@@ -214,11 +213,10 @@ def choose(
             "for thresholds from cases of their own", "there are folds",
             constraints=constraints, confidence=confidence,
         )  # fmt: skip
-        rows, warnings = ranked_rows(inputs)
         choice = choose_by_cost_of_folds(
-            rows, costs, test_train_ratio=inputs.test_train_ratio, level=level
+            inputs, costs, test_train_ratio=inputs.test_train_ratio, level=level
         )
-        return replace(choice, warnings=(*choice.warnings, *warnings))
+        return replace(choice, warnings=(*choice.warnings, *inputs.warnings))
 
     refuse_unused(
         f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **for_costs,
@@ -320,10 +318,11 @@ def _of_one_test_set(
 ) -> tuple[Evidence, pl.DataFrame | None]:
     """Evidence on fitted models on one test set: a measure over a range, or at one prior.
 
-    Paired by case; where no column tells the cases apart, as if every model had a test set of its
-    own. Where cases share clusters or differ in weight, also the limits of each model by itself,
-    which hold with few clusters.
+    Where cases share clusters or differ in weight, also the limits of each model by itself, which
+    hold with few clusters.
     """
+    if cases.case is None:
+        return no_evidence(NO_CASE), None
     at, mean = one_prior(over), mean_name(measure)
     if at is None and mean is None:
         return no_evidence(
@@ -338,7 +337,7 @@ def _of_one_test_set(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
         ), None
-    scored = read_cases(cases, unpaired=cases.case is None).scored
+    scored = read_cases(cases)
     evidence = evidence_from_cases(scored, [one])
     if not scored.share_clusters and scored.unequal_weights is None:
         return evidence, None
@@ -370,9 +369,7 @@ def choose_measured(
         over_range = [name for name in (mean_name(measure), "sens") if name is not None]
         measures = measures.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
         over = None
-    measured, table, over, warnings = under_belief(
-        measures, measure, over, inputs.model, inputs.folds
-    )
+    measured, table, over, warnings = under_belief(measures, measure, over, "model", inputs.folds)
     folds = len(table.values)
     if folds > 1:
         evidence = evidence_from_folds(table.at_first, test_train_ratio, table.models)
@@ -399,7 +396,7 @@ def choose_measured(
             label=f"expected {measure}",
         )  # fmt: skip
     ranked = ranked_models(table.models, measured, known, bounds).join(
-        _prior_sensitivity(measures, inputs.model, over), on=[inputs.model], how="left",
+        _prior_sensitivity(measures, "model", over), on=["model"], how="left",
         nulls_equal=True, maintain_order="left",
     )  # fmt: skip
     name, priors = in_words(measure), measured.prior_table(table.models)

@@ -24,10 +24,10 @@ from polaroc.inference.evidence import (
 )
 from polaroc.measures.catalog import CATALOG, higher_is_better, value_range
 from polaroc.models.comparison import Comparison, Target
-from polaroc.models.fitted import Fitted, fitted, too_few_cases
 from polaroc.models.fold_values import FoldValues, fold_values
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, with_model
 from polaroc.models.measure_rows import below_chance, distinct, of_one_range, refuse_places, rows_of
+from polaroc.models.paired_cases import Fitted, fitted, too_few_cases
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
@@ -188,7 +188,7 @@ def compare(
         )  # fmt: skip
     rows = rows_of(measures, measure)
     rows.check_prior(prior)
-    values = fold_values(rows, [prior], inputs.model, inputs.folds)
+    values = fold_values(rows, [prior], "model", inputs.folds)
     ratio = values.test_train_ratio if ratio is None else ratio
     check_ratio(ratio)
     values.check_folds()
@@ -264,7 +264,7 @@ def of_fitted(
     about = [
         f"The test is about {evidence.about}. It says nothing about models that are trained again."
     ]
-    positives = cases.scored.class_counts[0]
+    positives = cases.class_counts[0]
     if name in ("auprec", "iauprec") and positives < ENOUGH_POSITIVES:
         about.append(
             f"With {positives} positives the test of AUPREC finds differences between equal models "
@@ -272,9 +272,9 @@ def of_fitted(
         )
     is_at_prior = at is not None and name in CATALOG and CATALOG[name].at_priors
     return _comparison(
-        evidence, models.models, models.limits, level, target="trained",
+        evidence, pl.Series("model", cases.models), models.limits, level, target="trained",
         measure=f"{name} at prior {at}" if is_at_prior else name,
-        higher_is_better=higher_is_better(name), fold=(), case=cases.case, size=cases.scored.size,
+        higher_is_better=higher_is_better(name), fold=(), case="case", size=cases.truth.size,
         warnings=(*warnings, *about, *models.doubts),
     )  # fmt: skip
 

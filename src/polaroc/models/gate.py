@@ -30,10 +30,10 @@ from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, la
 from polaroc.measures.spec import Measure
 from polaroc.models.answer import describe_priors
 from polaroc.models.compare import compare, without_variation
-from polaroc.models.fitted import fitted, single_measure, too_few_cases
 from polaroc.models.gate_result import GateResult, Verdict, decide
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
 from polaroc.models.measure_rows import needs_range, of_one_range, refuse_places
+from polaroc.models.paired_cases import fitted, single_measure, too_few_cases
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over
@@ -241,15 +241,16 @@ def _on_cases(
 ) -> Difference:  # fmt: skip
     """The difference of two fitted models, paired by case."""
     models = fitted(given.cases, measure, prior, over)
-    scored, evidence = models.cases.scored, models.evidence
-    pair = scored.models.index(challenger), scored.models.index(champion)
+    scored, evidence = models.cases, models.evidence
+    names = list(scored.models)
+    pair = names.index(challenger), names.index(champion)
     contrast = contrasts(evidence, np.array(pair[:1]), np.array(pair[1:]))
     estimate, error = contrast.difference.item(), contrast.std_error.item()
     if error != error or (moved := evidence.influences) is None:
         raise too_few_cases()
     result = Difference(
         float(evidence.estimates[0, pair[1]]), float(evidence.estimates[0, pair[0]]), estimate,
-        f"{scored.size:,} cases", [*given.warnings, *models.doubts], moved=moved,
+        f"{scored.truth.size:,} cases", [*given.warnings, *models.doubts], moved=moved,
         class_counts=scored.class_counts,
     )  # fmt: skip
     few, units = min(moved.counts), moved.unit
@@ -368,8 +369,8 @@ def _positives_and_bias(
         if next(iter(scored.values())).clusters is not None:
             return _mean_influences(scored, challenger, lead, measure(), level), bias
         weights = [
-            (np.ones(truth.size) if weight is None else weight)[truth]
-            for fold in scored.values() for _, truth, weight in fold.by_model
+            (np.ones(fold.truth.size) if fold.weights is None else fold.weights)[fold.truth]
+            for fold in scored.values()
         ]  # fmt: skip
         total, keys = equal_units(np.concatenate(weights)), len(scored)
     if ratio is None or not total:
@@ -387,13 +388,12 @@ def _mean_influences(
     level: float,
 ) -> Positives:
     """The mean influence of each positive case or cluster over the folds that test it."""
-    numbers = [fold.clusters[0][fold.truths[0]] for fold in scored.values() if fold.clusters]
+    numbers = [fold.clusters[fold.truth] for fold in scored.values() if fold.clusters is not None]
     units = 1 + max(int(number.max(initial=0)) for number in numbers)
     sums, weights = np.zeros(units), np.zeros(units)
     for (model, *_), fold, unit in zip(scored, scored.values(), numbers, strict=True):
-        score, truth, weight = next(fold.by_model)
-        influence = influence_of_cases(score, truth, [measure], weight)
-        weight = np.ones(len(unit)) if weight is None else weight[truth]
+        influence = influence_of_cases(fold.scores[0], fold.truth, [measure], fold.weights)
+        weight = np.ones(len(unit)) if fold.weights is None else fold.weights[fold.truth]
         values = influence.estimates[0] + influence.positives[0]
         sums += (1 if model == challenger else -1) * np.bincount(unit, weight * values, units)
         weights += np.bincount(unit, weight, units) / 2

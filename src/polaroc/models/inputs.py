@@ -1,6 +1,6 @@
 """Predictions, or measures, of several models in memory, checked so that they can be compared."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -10,17 +10,11 @@ from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unle
 from polaroc.base.columns import collect_like
 from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
-from polaroc.inference.scored_cases import (
-    common_cases_of,
-    model_column,
-    refuse_lacking,
-    refuse_twice,
-    share_cases,
-)
 from polaroc.measures.scoring import check_score_prior
+from polaroc.models.common_cases import common_cases, refuse_unpaired
 from polaroc.models.copied_folds import without_copies
 from polaroc.predictions.cases import Cases, cases_or_measures, warn_of_parts
-from polaroc.predictions.row_checks import check_clusters, left_out
+from polaroc.predictions.row_checks import check_clusters
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Frame, Prior
 
@@ -28,23 +22,17 @@ from polaroc.typing import Frame, Prior
 NAMELESS = "the model"
 # So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
-CASE_BY_DEFAULT = (
-    "The column 'case' is used because of its name: say case='case' if its values are the cases of "
-    "one cross-validation. Until then a fold is taken to have as many test cases as training cases."
-)
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """Predictions, or measures, of several models in memory.
 
-    There are `folds` only if they have several values. The `warnings` are about copied folds,
-    leaks, and cases that were left out.
+    Predictions can be ranked, and have a `fold` only if it has several values. The `warnings` are
+    about copied folds, leaks, and cases that were left out.
     """
 
     cases: Cases[pl.DataFrame]
-    model: str
-    folds: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
     @property
@@ -63,9 +51,14 @@ class Inputs:
         return self.cases.rows
 
     @property
+    def folds(self) -> tuple[str, ...]:
+        """The column of the folds, if there are any."""
+        return self.cases.fold
+
+    @property
     def keys(self) -> list[str]:
-        """The column of the models, then those of the folds."""
-        return [self.model, *self.folds]
+        """The column of the models, then that of the folds."""
+        return ["model", *self.folds]
 
     @property
     def test_train_ratio(self) -> float | None:
@@ -74,23 +67,22 @@ class Inputs:
         It follows if several folds test the same cases. If each case is tested once, `case` must
         have been given: a column with that name may just number the rows of hold-outs.
         """
-        cases = self.cases
+        cases, rows = self.cases, self.cases.rows
         if cases.test_train_ratio is not None:
             return cases.test_train_ratio
         if self.are_measures or cases.case is None or cases.is_numbered or not self.folds:
             return None
-        cases_of = self.table.group_by(self.model).agg(
+        by_model = rows.group_by("model").agg(
             pl.len().alias(HAVE), pl.col("case").n_unique().alias(SIZE)
         )
-        number = self.table["case"].n_unique()
-        is_shared = (cases_of[HAVE] > cases_of[SIZE]).any()
-        is_common = cases_of[SIZE].sum() > number or cases_of.height < 2
-        if not is_common or not (is_shared or not cases.is_default("case")):
+        number = rows["case"].n_unique()
+        is_common = by_model[SIZE].sum() > number or by_model.height == 1
+        is_repeated = (by_model[HAVE] > by_model[SIZE]).any()
+        if not is_common or (cases.is_default("case") and not is_repeated):
             return None
         # All cases that a fold does not test are trained on.
-        folds = self.table.group_by(self.keys).agg(pl.len().cast(pl.Float64).alias(HAVE))
-        per_fold = folds.select(pl.col(HAVE).mean()).item()
-        return per_fold / (number - per_fold) if per_fold < number else None
+        tested = rows.height / rows.select(self.keys).n_unique()
+        return tested / (number - tested) if tested < number else None
 
 
 def compared_cases(
@@ -138,74 +130,62 @@ def read_inputs(cases: Cases[Any]) -> Inputs:
     With ``nulls="drop"`` only those cases of each test set are kept that all models scored, if
     there is a column of cases.
     """
-    model, folds = model_column(cases), cases.fold
+    check_model(cases)
     held = cases.collect()
-    if cases.truth is None:
+    models = held.rows["model"].n_unique()
+    if models > MAX_MODELS:
+        raise InvalidArgument(
+            f"'model' has {models:,} values, allowed are {MAX_MODELS:,} models, of which every two "
+            "are compared.",
+            hint="name the column that tells the models apart, for example model='model', or leave "
+            "out models that do not matter.",
+        )
+    held, warnings = without_copies(held)
+    if held.truth is None:
         warn_of_parts(held, held.rows)
-        _refuse_many(held, model)
-        held, copies = without_copies(held, model, folds)
-        return Inputs(held, model, folds, tuple(copies))
-    if cases.nulls == "raise":
-        held = without_errors(held)
-    _refuse_many(held, model)
+        return Inputs(held, tuple(warnings))
     if held.rows.is_empty():
         raise InvalidPredictions(
             "there are no rows, so that there is nothing to choose by.", hint="check the table."
         )
-    held, warnings = without_copies(held, model, folds)
     # A fold of one value, as of a table that was filtered, divides nothing.
-    if not folds or held.rows.select(folds).n_unique() < 2:
-        folds = ()
-    held = replace(held, fold=folds)
-    if folds:
-        no_fold = held.rows.select(pl.any_horizontal(pl.col(folds).is_null()).sum()).item()
-        if no_fold:
-            raise InvalidPredictions(
-                f"{no_fold} rows have no fold.", hint="fill it in, or leave these rows out."
-            )
-        if held.case is not None:
-            known = held.rows.drop_nulls("case")
-            refuse_twice(known.select(*folds, "case", model), [*folds, "case", model])
-            if held.nulls != "drop" and share_cases(known, [*folds, "case"], model):
-                refuse_lacking(known, folds, model, "case")
-        warnings += _leaks(held, folds)
-    if held.is_default("case") and Inputs(held, model, folds).test_train_ratio is None:
-        named = replace(held, columns={**held.columns, "case": held.names["case"][0]})
-        if Inputs(named, model, folds).test_train_ratio is not None:
-            warnings.append(CASE_BY_DEFAULT)
+    if held.fold and held.rows["fold"].n_unique() < 2:
+        held = replace(held, fold=())
     if held.nulls == "drop":
-        held, lacking = common_cases_of(held, model)
-        warnings += [] if lacking is None else [lacking]
+        held, left_out = common_cases(held)
+        warnings += left_out
     if held.cluster is not None:
         check_clusters(held.rows["cluster"].null_count())
-    return Inputs(held, model, folds, tuple(warnings))
+    if held.fold and held.case is not None:
+        refuse_unpaired(held)
+        warnings += _leaks(held)
+    return Inputs(held, tuple(warnings))
 
 
-def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
-    """Refuse too many models for all pairs, such as where the column of cases is given as model."""
-    count = cases.rows[model].n_unique()
-    if count > MAX_MODELS:
+def check_model(cases: Cases[Any]) -> None:
+    """Raise where no column tells the models apart."""
+    if cases.model is None:
+        names = cases.source.lazy().collect_schema().names()
         raise InvalidArgument(
-            f"{model!r} has {count:,} values, allowed are {MAX_MODELS:,} models, of which every "
-            "two are compared.",
-            hint="name the column that tells the models apart, for example model='model', or leave "
-            "out models that do not matter.",
+            f"nothing tells the models apart; the table has {quoted(names)}.",
+            hint="rename the column that does to 'model'; of predictions it may be named, "
+            "model='algorithm', or each model may have a column, score=['p_logreg', 'p_forest'].",
         )
 
 
-def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
+def _leaks(cases: Cases[pl.DataFrame]) -> list[str]:
     """A warning about clusters of which a fold tests some cases and has trained on others."""
-    if cases.case is None or cases.cluster is None:
+    if cases.cluster is None:
         return []
     # A fold is taken to train on every case that it does not test.
-    rows, size = cases.rows.drop_nulls("cluster"), pl.col("case").n_unique()
-    whole = rows.group_by("cluster").agg(size.alias(SIZE))
-    tested = rows.group_by("cluster", *folds).agg(size.alias(HAVE))
-    parts = tested.join(whole, on=["cluster"], nulls_equal=True).filter(pl.col(HAVE) < pl.col(SIZE))
-    if parts.is_empty():
+    number = pl.col("case").n_unique()
+    tested = cases.rows.group_by("cluster", "fold").agg(number.alias(HAVE))
+    whole = cases.rows.group_by("cluster").agg(number.alias(SIZE))
+    torn = tested.join(whole, on=["cluster"]).filter(pl.col(HAVE) < pl.col(SIZE))
+    if torn.is_empty():
         return []
     return [
-        f"{parts['cluster'].n_unique():,} of {whole.height:,} values of "
+        f"{torn['cluster'].n_unique():,} of {whole.height:,} values of "
         f"{cases.names['cluster'][0]!r} have cases on both sides of a fold, for training and for "
         "testing, which makes its scores too good. Keep each value in one fold, as scikit-learn's "
         "StratifiedGroupKFold does."
@@ -214,46 +194,21 @@ def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> list[str]:
 
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
     """The cases of the two models alone; raise where either has none."""
-    held, model = cases.collect(), model_column(cases)
-    models = held.rows[model].unique().sort()
+    check_model(cases)
+    held = cases.collect()
+    models = held.rows["model"].unique().sort()
     present = models.to_list()
-    unknown = [
-        one for one in (champion, challenger) if not isinstance(one, Hashable) or one not in present
-    ]
-    # NaN equals no NaN.
-    if any(isinstance(one, float) and one != one for one in unknown):
+    if unknown := [model for model in (champion, challenger) if model not in present]:
         raise InvalidArgument(
-            "champion or challenger is NaN, allowed are values that are equal to themselves.",
-            hint=f"make names of them first: pl.col({model!r}).cast(pl.String).",
-        )
-    if unknown:
-        raise InvalidArgument(
-            f"{model!r} has no {quoted(unknown)}; it has {quoted(present)}.",
+            f"'model' has no {quoted(unknown)}; it has {quoted(present)}.",
             hint="name two of these as champion= and challenger=.",
         )
     if champion == challenger:
         raise InvalidArgument(
             f"champion and challenger are both {quoted([champion])}.", hint="name two models."
         )
-    kept = models.gather([present.index(champion), present.index(challenger)])
-    is_one = pl.col(model).is_in(kept.implode(), nulls_equal=True)
-    return replace(held, rows=held.rows.filter(is_one))
-
-
-def ranked_rows(inputs: Inputs) -> tuple[Inputs, tuple[str, ...]]:
-    """The valid predictions, and warnings about rows that were left out."""
-    rows = inputs.cases.rows
-    invalid = rows["error"].count() if "error" in rows else 0
-    warnings = (*inputs.warnings, *([left_out(invalid)] if invalid else []))
-    return replace(inputs, cases=without_errors(inputs.cases)), warnings
-
-
-def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
-    """The cases without the rows that cannot be ranked."""
-    if "error" not in cases.rows:
-        return cases
-    rows = cases.rows.filter(pl.col("error").is_null()).drop("error")
-    return replace(cases, rows=rows, errors=())
+    both = models.gather([present.index(champion), present.index(challenger)])
+    return replace(held, rows=rows_among(held.rows, both.to_frame()))
 
 
 def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:

@@ -17,7 +17,6 @@ from polaroc.models.choice import Choice
 from polaroc.models.choose import choose_measured
 from polaroc.models.compare import of_fitted
 from polaroc.models.comparison import Comparison
-from polaroc.models.fitted import Fitted, fitted
 from polaroc.models.inputs import of_keys, rows_among
 from polaroc.models.measure_rows import (
     doubts,
@@ -27,6 +26,7 @@ from polaroc.models.measure_rows import (
     range_rows,
     refuse_one_class,
 )
+from polaroc.models.paired_cases import Fitted, fitted
 from polaroc.models.regret import evaluate_hint
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases

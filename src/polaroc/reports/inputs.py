@@ -7,7 +7,8 @@ import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.models.inputs import Inputs, with_model, without_errors
+from polaroc.models.common_cases import without_errors
+from polaroc.models.inputs import Inputs, with_model
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
@@ -101,7 +102,7 @@ class Question:
     @property
     def model(self) -> str:
         """The column that tells the models apart."""
-        return self.compared.model
+        return "model"
 
     @property
     def folds(self) -> list[str]:

@@ -23,7 +23,7 @@ from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.models.choose import needs_predictions
-from polaroc.models.inputs import compared_cases, ranked_rows, read_inputs, with_model
+from polaroc.models.inputs import compared_cases, read_inputs, with_model
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete
@@ -196,11 +196,10 @@ def report(
     if given.are_measures:
         findings = of_measures(question)
     else:
-        refuse_nested(given.table.schema, [given.model])
-        rows, remarks = ranked_rows(given)
-        question = replace(question, compared=rows, remarks=remarks)
+        refuse_nested(given.table.schema, ["model"])
+        question = replace(question, remarks=given.warnings)
         if tuning is not None:
-            tuned, shared = tuning_rows(tuning, cases, rows)
+            tuned, shared = tuning_rows(tuning, cases, given)
             question = replace(question, tuning=tuned, shared=tuple(shared))
         findings = of_predictions(question, priors, grid)
     if file.suffix.lower() == ".json":

@@ -1,6 +1,9 @@
-"""Fitted models on one test set: the evidence on a measure."""
+"""Fitted models on the cases of one test set: the evidence on a measure, paired by case."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -9,12 +12,14 @@ from polaroc.base.text import noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import FEWEST_CLUSTERS, Evidence
-from polaroc.inference.scored_cases import ComparedCases, read_cases
+from polaroc.inference.scored_cases import ScoredCases
 from polaroc.inference.test_sets import evidence_from_cases
+from polaroc.inference.variances import cluster_numbers
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
 from polaroc.measures.scoring import CASE_LOSSES, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
+from polaroc.models.common_cases import SHARED, refuse_unpaired
 from polaroc.models.measure_rows import below_chance
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
@@ -25,7 +30,7 @@ from polaroc.typing import Array, Prior
 class Fitted:
     """A measure of models on the cases of one test set."""
 
-    cases: ComparedCases
+    cases: ScoredCases
     name: str
     evidence: Evidence
     doubts: tuple[str, ...]  # notes on the models, AUCs below chance
@@ -33,22 +38,17 @@ class Fitted:
     estimates: pl.DataFrame  # the tidy measure of each model
 
     @property
-    def models(self) -> pl.Series:
-        """The models, in the order of the evidence."""
-        return pl.Series(self.cases.model, self.evidence.models, self.cases.kind)
-
-    @property
-    def limits(self) -> "tuple[Array, Array]":
+    def limits(self) -> tuple[Array, Array]:
         """The limits of each model by itself, NaN where there are none."""
-        return limits_of(self.estimates, self.models)
+        return limits_of(self.estimates, pl.Series("model", self.cases.models))
 
 
-def limits_of(measures: pl.DataFrame, models: pl.Series) -> "tuple[Array, Array]":
+def limits_of(measures: pl.DataFrame, models: pl.Series) -> tuple[Array, Array]:
     """The lower and the upper limits of a measure of these models, NaN where there are none."""
     if "lower" not in measures.columns:
         return np.full(len(models), np.nan), np.full(len(models), np.nan)
     found = models.to_frame().join(
-        measures, on=[models.name], how="left", nulls_equal=True, maintain_order="left"
+        measures, on=["model"], how="left", nulls_equal=True, maintain_order="left"
     )
     lower, upper = (found[name].fill_null(np.nan).to_numpy() for name in ("lower", "upper"))
     return lower, upper
@@ -63,7 +63,7 @@ def fitted(
 ) -> Fitted:
     """The evidence of cases on one measure; `measured` where it and the AUC are known."""
     measure = single_measure(name, prior, over, cases.score_prior)
-    read = read_cases(cases)
+    scored = read_cases(cases)
     if measured is None:
         measured = evaluate(
             cases, measure=sorted({name, "auc"}), priors=prior, over=over,
@@ -74,15 +74,15 @@ def fitted(
         pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
     )
     if lacking.height:
-        first, note = lacking.select(read.model, "note").row(0)
+        first, note = lacking.select("model", "note").row(0)
         raise InvalidPredictions(
             f"the {label(name)} of {first!r} is null: {note}.",
             hint="leave the model out, or take another measure.",
         )
-    noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
+    noted = estimates.drop_nulls("note").select("model", humanize_note(pl.col("note")))
     doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
-    evidence = evidence_from_cases(read.scored, [measure], unseen=case_loss(measure) is not None)
-    return Fitted(read, name, evidence, doubts, measure, estimates)
+    evidence = evidence_from_cases(scored, [measure], unseen=case_loss(measure) is not None)
+    return Fitted(scored, name, evidence, doubts, measure, estimates)
 
 
 def single_measure(
@@ -108,3 +108,45 @@ def too_few_cases() -> InvalidPredictions:
         hint=f"every class needs two cases or more, or {FEWEST_CLUSTERS} clusters; of weighted "
         "ones their effective number counts, which is small where few have most of the weight.",
     )
+
+
+def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:
+    """The valid cases of one test set as arrays; raise where models did not score the same ones."""
+    if cases.case is None:
+        raise InvalidArgument(
+            "nothing tells which rows are the same case, by which models are compared.",
+            hint="name its column, case='id'.",
+        )
+    rows = cases.rows
+    if cases.weight is not None:
+        rows = rows.filter(pl.col("weight") > 0)
+    models = rows["model"].unique().sort(nulls_last=True)
+    if len(models) < 2:
+        raise InvalidArgument(
+            f"'model' has {len(models)} value(s), a comparison needs two.",
+            hint="is this the column that tells the models apart?",
+        )
+    parts = rows.partition_by("model", as_dict=True, maintain_order=True)
+    by_model = [parts[(model,)] for model in models]
+    if not _are_aligned(by_model):
+        by_model = [part.sort("case") for part in by_model]
+    if not _are_aligned(by_model):
+        refuse_unpaired(replace(cases, rows=rows))
+    first = by_model[0]
+    # A row that counts several stands for as many cases.
+    copies = 1 if cases.count is None else first["count"].cast(pl.Int64).to_numpy()
+    return ScoredCases(
+        models,
+        [part["score"].to_numpy().repeat(copies) for part in by_model],
+        first["truth"].to_numpy().repeat(copies),
+        None if cases.cluster is None else cluster_numbers(first["cluster"]).repeat(copies),
+        None if cases.weight is None else first["weight"].to_numpy(),
+    )
+
+
+def _are_aligned(by_model: Sequence[pl.DataFrame]) -> bool:
+    """Whether the models have the same cases in the same order, each once."""
+    shared = [name for name in ("case", *SHARED) if name in by_model[0].columns]
+    first, *others = (part.select(shared) for part in by_model)
+    is_known = not first["case"].null_count() and first["case"].n_unique() == first.height
+    return is_known and all(map(first.equals, others))

@@ -1,0 +1,110 @@
+"""Cases that all models of a test set scored, and the errors of others."""
+
+from dataclasses import replace
+
+import polars as pl
+
+from polaroc.base.private_columns import HAVE, SIZE
+from polaroc.base.text import MAX_NAMED, listed_rows
+from polaroc.errors import InvalidPredictions, quoted
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import left_out
+
+# What all models have in common of a case.
+SHARED = ("truth", "cluster", "weight", "count")
+MODELS = pl.col("model").n_unique()
+
+
+def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[str]]:
+    """The cases that all models of a test set scored, and a warning about the others.
+
+    Each fold is a test set. Without a `case` all rows that can be ranked are kept.
+    """
+    rows = kept = without_errors(cases).rows
+    ids = [*cases.fold, "case"]
+    warnings = []
+    if cases.case is None:
+        if dropped := cases.rows.height - rows.height:
+            warnings.append(left_out(dropped))
+        return replace(cases, rows=kept, nulls="raise", errors=()), warnings
+    models, number = cases.rows.select(MODELS).item(), cases.rows.select(ids).n_unique()
+    whole = rows.group_by(ids).agg(MODELS).filter(pl.col("model") == models)
+    if left := number - whole.height:
+        kept = rows.join(whole, on=ids, how="semi", nulls_equal=True, maintain_order="left")
+        scored = cases.rows.select(pl.col("model").unique().sort()).join(
+            rows.group_by("model").agg(pl.struct(ids).n_unique().alias(HAVE)),
+            on=["model"], how="left", nulls_equal=True, maintain_order="left",
+        )  # fmt: skip
+        lacking = scored.select("model", number - pl.col(HAVE).fill_null(0)).rows()
+        counts = [f"{count:,} of {quoted([model])}" for model, count in lacking if count]
+        why = f"values are missing: {', '.join(counts[:MAX_NAMED])}"
+        if len(counts) > MAX_NAMED:
+            why += f" and some of {len(counts) - MAX_NAMED} more"
+        if kept.is_empty():
+            raise InvalidPredictions(
+                f"no case is left that all models scored: {why}.",
+                hint="leave out a model without scores; if 'case' numbers rows, say case=None.",
+            )
+        warnings.append(
+            f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all "
+            f"models, which are compared on the same {number - left:,}: {why}."
+        )
+    return replace(cases, rows=kept, nulls="raise", errors=()), warnings
+
+
+def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The cases without the rows that cannot be ranked."""
+    if "error" not in cases.rows:
+        return cases
+    rows = cases.rows.filter(pl.col("error").is_null()).drop("error")
+    return replace(cases, rows=rows, errors=())
+
+
+def refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
+    """Raise for cases that not every model of their test set scored once, with the first of them.
+
+    On folds no models need to have cases in common: then `case` may number rows.
+    """
+    rows, ids = cases.rows, [*cases.fold, "case"]
+    if missing := rows["case"].null_count():
+        raise InvalidPredictions(f"{missing} rows have no case.", hint="fill in its column.")
+    shared = [name for name in SHARED if name in rows.columns]
+    by_case = rows.group_by(ids).agg(
+        pl.len().alias(SIZE),
+        MODELS.alias(HAVE),
+        *((pl.col(name).min() != pl.col(name).max()).alias(name) for name in shared),
+    )
+    are_shared = by_case.filter(pl.col(HAVE) > 1).height > 0
+    models = rows.group_by(cases.fold).agg(MODELS) if cases.fold else rows.select(MODELS)
+    lacking = by_case.join(models, on=cases.fold or pl.lit(0), nulls_equal=True).filter(
+        pl.col(HAVE) < pl.col("model")
+    )
+    problems = [
+        (
+            by_case.filter(pl.col(SIZE) > pl.col(HAVE)),
+            "cases are there twice for a model",
+            "keep one row per case and model, and number the cases of all folds throughout; rows "
+            f"of one patient or the like are cluster={'case'!r}; case=None where nothing tells "
+            "cases apart.",
+        ),
+        (
+            lacking if are_shared or not cases.fold else lacking.clear(),
+            "cases lack a score by some model",
+            "compare the models on the cases that all of them scored, nulls='drop'."
+            if are_shared
+            else "no case is scored by two models: name the column that tells which rows are the "
+            "same case, case='id'.",
+        ),
+        *(
+            (
+                by_case.filter(pl.col(name)),
+                f"cases have a {name} that differs by model",
+                f"one case has one {name}: check how the tables were joined.",
+            )
+            for name in shared
+        ),
+    ]
+    for found, problem, hint in problems:
+        if found.height:
+            first = listed_rows(found.select(ids).sort(ids), 3)
+            raise InvalidPredictions(f"{found.height} {problem}: {first}.", hint=hint)

@@ -25,6 +25,10 @@ RESULTS = {
     "gate": lambda: pr.gate(
         ONE, **NAMES, measure="auc", champion="C", challenger="A", margin=0.02, case="case"
     ),
+    "calibration": lambda: pr.calibration(ONE, **NAMES, score_prior=0.5),
+    "calibration of one model": lambda: pr.calibration(
+        pr.datasets.twenty_scores(), **NAMES, score_prior=0.3
+    ),
     "monitor": lambda: pr.monitor(
         OF_A.drop("day"), OF_A.with_columns(score=pl.col("score").clip(0.3)), points=0.3,
         **NAMES, **OVER, time="day", labelled=OF_A,

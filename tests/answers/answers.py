@@ -262,7 +262,7 @@ def probabilities(of: Case) -> pl.DataFrame:
 
 
 def calibration(of: Case) -> pl.DataFrame:
-    return pr.calibration(of.table, **of.columns).table
+    return pr.calibration(of.table, **of.columns).estimates
 
 
 def estimate_prior(of: Case) -> pl.DataFrame:

@@ -110,7 +110,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     "expected_cost": of_one_model(pr.expected_cost, over=OVER, intervals=True),
     "decision_curve": of_one_model(pr.decision_curve, thresholds=5, intervals=True),
     "apply_thresholds": applied,
-    "calibration": lambda table, **roles: pr.calibration(table, **NAMES, **roles).table.drop(
+    "calibration": lambda table, **roles: pr.calibration(table, **NAMES, **roles).estimates.drop(
         *COUNTS, "statistic", "freedom", "p_value"
     ),
     "compare, auc": compared("auc"),
@@ -187,7 +187,7 @@ CALLS = FUNCTIONS | {
     "gate, folds": gated("auc", **FOLDS),
     "calibration, test": lambda table, **roles: pr.calibration(
         table, **NAMES, **roles
-    ).table.drop(COUNTS),
+    ).estimates.drop(COUNTS),
 }  # fmt: skip
 
 

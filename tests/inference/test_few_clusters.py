@@ -36,7 +36,7 @@ LIMITS = {
     ).select("lower", "upper", "note"),
     "calibration": lambda table: pr.calibration(
         table.filter(model="A"), **ROLES
-    ).table.select("slope_lower", "observed_over_expected_upper", "note"),
+    ).estimates.select("slope_lower", "observed_over_expected_upper", "note"),
 }  # fmt: skip
 
 

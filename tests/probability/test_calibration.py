@@ -42,7 +42,7 @@ def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
     table = predictions(1, 200, sets=sets)
     found = pr.calibration(
         table, truth="truth", score=score, by="set", score_prior=score_prior
-    ).table
+    ).estimates
     low, high = stats.binom.ppf([0.0005, 0.9995], sets, 0.05) / sets
     assert low <= (found["p_value"] < 0.05).mean() <= high
 
@@ -50,7 +50,7 @@ def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
 @pytest.mark.parametrize("slope", [0.5, 2.0])
 def test_other_scores_are_found_out(slope):
     table = predictions(2, 2000, slope)
-    found = pr.calibration(table, **NAMES).table.row(0, named=True)
+    found = pr.calibration(table, **NAMES).estimates.row(0, named=True)
     assert found["p_value"] < 1e-6
     assert found["mean_score"] == pytest.approx(table["score"].mean())
     assert found["prior"] == pytest.approx(table["truth"].mean())
@@ -59,14 +59,14 @@ def test_other_scores_are_found_out(slope):
 def test_a_wrong_score_prior_is_found_out():
     table = predictions(3, 2000)
     asked = {"truth": "truth", "score": "balanced"}
-    right = pr.calibration(table, **asked, score_prior=0.5).table
+    right = pr.calibration(table, **asked, score_prior=0.5).estimates
     assert right["p_value"].item() > 0.01
     limits = right.select("calibration_in_the_large_lower", "slope_lower")
     assert limits.null_count().row(0) == (1, 0)
     assert "only the slope has limits" in right["note"].item()
-    assert pr.calibration(table, **asked).table["note"].item() is None
-    assert pr.calibration(table, **asked, score_prior=0.3).table["p_value"].item() < 1e-9
-    assert pr.calibration(table, **asked).table["p_value"].item() < 1e-9
+    assert pr.calibration(table, **asked).estimates["note"].item() is None
+    assert pr.calibration(table, **asked, score_prior=0.3).estimates["p_value"].item() < 1e-9
+    assert pr.calibration(table, **asked).estimates["p_value"].item() < 1e-9
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_scores_without_a_test(score, truth, p_value, note, lazy):
     table = pl.DataFrame(
         {"score": score, "truth": truth}, schema={"score": pl.Float64, "truth": pl.Int64}
     )
-    found = pr.calibration(table.lazy() if lazy else table, **NAMES).table
+    found = pr.calibration(table.lazy() if lazy else table, **NAMES).estimates
     if not score:
         assert found.height in (0, 1)
         return
@@ -94,7 +94,7 @@ def test_scores_without_a_test(score, truth, p_value, note, lazy):
 
 
 def test_few_cases_are_said():
-    few = pr.calibration(predictions(4, 40), **NAMES, score_prior=0.3).table
+    few = pr.calibration(predictions(4, 40), **NAMES, score_prior=0.3).estimates
     assert "fewer than" in few["note"].item()
 
 
@@ -121,7 +121,7 @@ def test_few_large_clusters_are_few_degrees_of_freedom_of_a_line():
     for level in (0.95, 0.5):
         found = pr.calibration(
             table, truth="truth", score="score", cluster="patient", level=level
-        ).table
+        ).estimates
         widths.append((found["slope_upper"] - found["slope_lower"]).item())
     terms = np.stack([np.ones_like(log_odds), log_odds], axis=1)
     line = sm.Logit(truth.astype(float), terms).fit(disp=False).params
@@ -146,7 +146,7 @@ def test_calibration_in_the_large_is_the_intercept_at_slope_1(slope, weights):
     weight = None if weights is None else table["w"].to_numpy().astype(float)
     expected = in_the_large(table["truth"], log_odds, weight)
     roles = {} if weights is None else {weights: "w"}
-    found = pr.calibration(table, **NAMES, **roles).table.row(0, named=True)
+    found = pr.calibration(table, **NAMES, **roles).estimates.row(0, named=True)
     assert found["calibration_in_the_large"] == pytest.approx(expected.params.item(), abs=1e-9)
     if weights is None:
         # Student's t with many degrees of freedom, and divisors of n - 1 by class.
@@ -161,7 +161,7 @@ def test_scores_that_are_right_on_average_have_calibration_in_the_large_0(slope)
     logit = slope * np.log(p / (1 - p))
     truth = np.concatenate([np.arange(size) < share * size for share in (p, 1 - p)])
     score = np.repeat([expit(logit), expit(-logit)], size)
-    found = pr.calibration({"truth": truth, "score": score}, **NAMES).table.row(0, named=True)
+    found = pr.calibration({"truth": truth, "score": score}, **NAMES).estimates.row(0, named=True)
     assert found["calibration_in_the_large"] == pytest.approx(0, abs=1e-9)
     assert found["observed_over_expected"] == pytest.approx(1)
     assert found["slope"] == (pytest.approx(1 / slope, rel=1e-4) if slope else None)
@@ -169,16 +169,18 @@ def test_scores_that_are_right_on_average_have_calibration_in_the_large_0(slope)
 
 def test_equal_scores_and_scores_that_separate_have_calibration_in_the_large():
     equal = {"truth": [1, 0, 0, 0], "score": [0.5] * 4}
-    found = pr.calibration(equal, **NAMES).table
+    found = pr.calibration(equal, **NAMES).estimates
     assert found["calibration_in_the_large"].item() == pytest.approx(np.log(1 / 3))
     apart = {"truth": [1, 1, 0, 0], "score": [0.9, 0.8, 0.3, 0.1]}
-    found = pr.calibration(apart, **NAMES).table
+    found = pr.calibration(apart, **NAMES).estimates
     log_odds = np.log(np.divide(apart["score"], np.subtract(1, apart["score"])))
     expected = in_the_large(apart["truth"], log_odds).params.item()
     assert found["calibration_in_the_large"].item() == pytest.approx(expected, abs=1e-9)
     assert found["slope"].item() is None
     of_one_class = {"truth": [1, 1, 0], "score": [1.0, 1.0, 0.3]}
-    assert pr.calibration(of_one_class, **NAMES).table["calibration_in_the_large"].item() is None
+    assert (
+        pr.calibration(of_one_class, **NAMES).estimates["calibration_in_the_large"].item() is None
+    )
 
 
 @pytest.mark.parametrize("score_prior", ["observed", 0.5])
@@ -256,7 +258,7 @@ def test_limits_have_cluster_robust_standard_errors(roles):
     table = predictions(8, 240, 1.4).with_columns(
         w=(pl.int_range(pl.len()) % 4 + 1) / 2, patient=pl.int_range(pl.len()) // 3
     )
-    found = pr.calibration(table, **NAMES, **roles).table.row(0, named=True)
+    found = pr.calibration(table, **NAMES, **roles).estimates.row(0, named=True)
     truth, score = table["truth"].to_numpy().astype(float), table["score"].to_numpy()
     logit = np.log(score / (1 - score))
     weight = table["w"].to_numpy() if "weight" in roles else np.ones(240)
@@ -305,7 +307,7 @@ def test_scores_that_are_far_off_have_estimates(scale, shift):
     truth = random.random(300) < expit(logit)
     score = special.expit(scale * logit + shift).clip(1e-300, 1 - 1e-15)
     moved = np.log(score) - np.log1p(-score)
-    found = pr.calibration({"truth": truth, "score": score}, **NAMES).table.row(0, named=True)
+    found = pr.calibration({"truth": truth, "score": score}, **NAMES).estimates.row(0, named=True)
     in_large = optimize.brentq(lambda a: special.expit(a + moved).sum() - truth.sum(), -900, 900)
     assert found["calibration_in_the_large"] == pytest.approx(in_large, abs=1e-6)
     if scale != 30:
@@ -333,7 +335,7 @@ def test_cases_without_a_slope_have_none_and_say_so(score, truth, roles):
         w=pl.int_range(1, pl.len() + 1), c=pl.int_range(pl.len()) // 2
     )
     result = pr.calibration(table, **NAMES, **roles)
-    row = result.table.row(0, named=True)
+    row = result.estimates.row(0, named=True)
     assert row["slope"] is row["slope_lower"] is row["intercept"] is None
     assert row["note"]
     assert "slope" in result.summary()

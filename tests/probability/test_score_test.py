@@ -64,7 +64,7 @@ def test_the_p_value_is_that_of_the_score_test_of_a_logistic_regression():
     ]  # fmt: skip
     statistic = np.array(slope) @ np.linalg.solve(-np.array(bend), slope)
     chance = stats.chi2.sf(statistic, 2)
-    found = pr.calibration({"score": expit(log_odds), "truth": truth}, **NAMES).table
+    found = pr.calibration({"score": expit(log_odds), "truth": truth}, **NAMES).estimates
     assert found["statistic"].item() == pytest.approx(statistic, rel=1e-4)
     assert found["p_value"].item() == pytest.approx(chance, rel=1e-4)
     assert f"p = {chance:.2g})" in note_of_em(expit(log_odds), truth)

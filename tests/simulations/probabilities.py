@@ -109,7 +109,7 @@ def of_calibration(
          "score": expit(odds).ravel()}
     )  # fmt: skip
     roles = {"cluster": "cluster"} if members > 1 else {}
-    found = pr.calibration(table, truth="truth", score="score", by="sample", **roles).table
+    found = pr.calibration(table, truth="truth", score="score", by="sample", **roles).estimates
     # Scores that are too extreme are not right on average, either.
     true = {"observed_over_expected": 1.0, "calibration_in_the_large": 0.0} if slope == 1 else {}
     result: dict[str, object] = dict.fromkeys(LIMITS)

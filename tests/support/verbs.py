@@ -40,7 +40,7 @@ CALLS = {
             *cases, **roles, measure=["auc", "brier"], priors=[0.1], intervals=True
         ),
     ),
-    "calibration": (ONCE, lambda *cases, **roles: pr.calibration(*cases, **roles).table),
+    "calibration": (ONCE, lambda *cases, **roles: pr.calibration(*cases, **roles).estimates),
     "apply_thresholds": (
         ROLES,
         lambda *cases, **roles: pr.apply_thresholds(*cases, POINTS, intervals=True, **roles),

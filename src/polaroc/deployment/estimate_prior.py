@@ -37,7 +37,7 @@ from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import with_note
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.probability.score_test import miscalibration_note
+from polaroc.probability.calibration import miscalibration_note
 from polaroc.typing import Table
 
 Method: TypeAlias = Literal["em", "confusion"]

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any, Unpack
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
-from polaroc.base.columns import refuse_clash, with_level
+from polaroc.base.columns import parts_by_key, refuse_clash, with_level
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT, private
-from polaroc.base.rounding import p_in_words, with_limits
+from polaroc.base.rounding import p_in_words, p_value, with_limits
 from polaroc.base.statistics import equal_units
-from polaroc.base.text_tables import Result, table
+from polaroc.base.text_tables import Result, noted
+from polaroc.base.text_tables import table as text_table
 from polaroc.curves.curve import curves_of
 from polaroc.curves.totals import totals
-from polaroc.inference.evidence import FEWEST_CLUSTERS, quantile
-from polaroc.inference.variances import cluster_numbers
-from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
+from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note, read
-from polaroc.priors.grids import OBSERVED, reweighted, skew, some_priors
-from polaroc.probability.calibration_curve import MIN_DRAWS, calibration_curve
-from polaroc.probability.regression import calibration_fit
-from polaroc.probability.score_test import recalibration
+from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew, some_priors
+from polaroc.probability.calibration_curve import calibration_curve
 from polaroc.typing import Array, Prior, Priors, Table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 ESTIMATES = ("observed_over_expected", "calibration_in_the_large", "slope", "intercept")
-RESULT = dict.fromkeys(
+NUMBERS = dict.fromkeys(
     [
         "prior", "mean_score",
         *(f"{name}{end}" for name in ESTIMATES for end in ("", "_lower", "_upper")),
@@ -46,14 +44,8 @@ RESULT = dict.fromkeys(
     pl.Float64(),
 ) | {"freedom": pl.Int64(), "p_value": pl.Float64()}  # fmt: skip
 REASON = private("reason")
-NO_TEST = "clusters or weights: no test"
 # Cases of the rarer class below which the prior of the cases is known too badly.
 FEW = 30
-TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
-RE_WEIGHTED = "scores are re-weighted to the share of positives here, so only the slope has limits"
-NO_SLOPE = "all scores are equal, or separate the classes: no slope"
-# Smaller standard errors are rounding.
-NO_ERROR = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +54,9 @@ class Calibration(Result):
 
     Attributes
     ----------
-    table
+    answer
+        The estimates with their intervals and the p-value; of several keys how many deviate.
+    estimates
         One row per key, sorted: the keys; `prior` Float64, the share of positives here;
         `mean_score` Float64, re-weighted to it; four estimates: `observed_over_expected`, the
         positives over the sum of the scores (above 1: scores too low);
@@ -79,35 +73,70 @@ class Calibration(Result):
         band, score by score, not for all at once), and their `level`; all Float64; `cases`, the
         number from the score before to this one; `note` String, null, or why a key has one row
         without numbers, or no band.
+    tables
+        The two tables by their names.
+    warnings
+        The notes of the estimates.
     """
 
-    table: pl.DataFrame
-    _curve: Callable[[], pl.LazyFrame]
+    estimates: pl.DataFrame
+    _curve: Callable[[], pl.DataFrame]
 
     @cached_property
     def curve(self) -> pl.DataFrame:
         """The share of positives at each score, with its band, which is drawn on first use."""
-        return self._curve().collect()
+        return self._curve()
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The estimates and the curve."""
+        return {"estimates": self.estimates, "curve": self.curve}
+
+    @property
+    def answer(self) -> str:
+        """The estimates with their intervals and the p-value; of several keys how many deviate."""
+        if self.estimates.height != 1:
+            p_values = self.estimates["p_value"].drop_nulls()
+            return (
+                f"Scores of {(p_values < 0.05).sum()} of {len(p_values)} tested keys deviate "
+                "significantly from calibration (p < 0.05)."
+            )
+        row = self.estimates.row(0, named=True)
+        parts = [
+            f"{name.replace('_', ' ')} {_with_limits(row, name)}"
+            for name in ESTIMATES[:3]
+            if row[name] is not None
+        ]
+        if row["p_value"] is not None:
+            parts.append(f"test of calibration: {p_in_words(row['p_value'])}")
+        return f"{'; '.join(parts) or 'no estimate of calibration'}.".capitalize()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes of the estimates."""
+        return tuple(
+            f"{note}." for note in self.estimates["note"].drop_nulls().unique(maintain_order=True)
+        )
 
     @property
     def shown(self) -> list[RenderableType]:
-        """The estimates of each key with their limits, and the notes."""
-        keys = self.table.columns[: self.table.columns.index("prior")]
-        names = dict(zip(ESTIMATES, ("observed/expected", "in the large", "slope"), strict=False))
-        rows = []
-        for row in self.table.iter_rows(named=True):
-            cells = [
-                None
-                if row[name] is None
-                else with_limits(row[name], row[f"{name}_lower"], row[f"{name}_upper"])
-                for name in names
+        """The answer, the estimates of each key with their limits, and the notes."""
+        keys = self.estimates.columns[: self.estimates.columns.index("prior")]
+        rows = [
+            [
+                *(row[key] for key in keys),
+                *(_with_limits(row, name) for name in ESTIMATES),
+                p_value(row["p_value"]),
             ]
-            p_value = None if row["p_value"] is None else p_in_words(row["p_value"])
-            rows.append([*(row[key] for key in keys), *cells, p_value])
-        notes = self.table["note"].drop_nulls().unique(maintain_order=True)
-        heading = "Calibration: right scores have observed/expected 1, in the large 0, slope 1"
-        shown = table(heading, [*keys, *names.values(), "test"], rows, len(keys))
-        return [shown, *(f"Note: {note}." for note in notes)]
+            for row in self.estimates.iter_rows(named=True)
+        ]
+        heading = "Right scores have observed over expected 1, calibration in the large 0, slope 1"
+        shown = text_table(heading, [*keys, *ESTIMATES, "p_value"], rows, len(keys))
+        return [self.answer, shown, *noted(self.warnings)]
+
+
+def _with_limits(row: dict[str, Any], name: str) -> str:
+    return with_limits(row[name], row[f"{name}_lower"], row[f"{name}_upper"])
 
 
 def calibration(
@@ -145,8 +174,8 @@ def calibration(
     Returns
     -------
     Calibration
-        Its `table` has one row per key with the estimates and the test, its `curve` the share of
-        positives by score. The curve is what `charts.reliability` takes.
+        Its table `estimates` has one row per key with the estimates and the test, its `curve` the
+        share of positives by score, which `charts.reliability` draws.
 
     Notes
     -----
@@ -183,57 +212,54 @@ def calibration(
     >>> import polaroc as pr
     >>> table = pr.datasets.twenty_scores()
     >>> result = pr.calibration(table, truth="truth", score="score")
-    >>> result.table.select(pl.col("mean_score", "slope", "p_value").round(2)).row(0)
+    >>> result.estimates.select(pl.col("mean_score", "slope", "p_value").round(2)).row(0)
     (0.47, 0.94, 0.96)
     >>> result.curve.select(pl.col("score", "probability", "lower", "upper").round(2)).row(0)
     (0.1, 0.0, 0.0, 0.34)
     """
     check_share("level", level)
-    check_score_prior(score_prior)
-    check_whole("draws", draws, MIN_DRAWS, MAX_NUMBER)
+    check_prior(score_prior, "score_prior", allow_observed=True)
+    check_whole("draws", draws, 100, MAX_NUMBER)
     check_whole("seed", seed, 0)
     resolved = some_priors(priors)
     cases = as_cases(table, columns).collect()
     predictions = read(cases, clustered=cases.cluster is not None)
-    refuse_clash(predictions.keys, [*RESULT, "level"])
-    estimates = _table(predictions.cases.collect(), predictions.keys, score_prior, level)
-    counts = totals(predictions).select(*predictions.keys, "positives", "negatives", "note")
+    keys = predictions.keys
+    refuse_clash(keys, [*NUMBERS, "level"])
+    rows = predictions.cases.collect()
+    schema = {key: rows.schema[key] for key in keys} | NUMBERS | {REASON: pl.String()}
+    found = [
+        dict.fromkeys(schema)
+        | dict(zip(keys, key, strict=True))
+        | _estimates(part, score_prior, level)
+        for key, part in parts_by_key(rows, keys).items()
+        if part.height
+    ]
+    counts = totals(predictions).select(*keys, "positives", "negatives", "note")
     one_class = one_class_note(pl.col("positives"), pl.col("negatives"))
-    joined = counts.join(
-        estimates.lazy(), on=predictions.keys or pl.lit(0), how="left", nulls_equal=True
-    ).select(
-        *predictions.keys,
-        *RESULT,
-        "positives",
-        "negatives",
-        note=pl.coalesce(one_class, REASON, "note"),
-    )
-    if predictions.keys:
-        joined = joined.sort(predictions.keys, nulls_last=True)
-    noted = with_note(joined, dependence(cases), pl.col("p_value").is_not_null())
+    estimates = (
+        counts.join(
+            pl.LazyFrame(found, schema, orient="row"), on=keys or pl.lit(0), how="left",
+            nulls_equal=True,
+        )
+        .select(
+            *keys, *NUMBERS, "positives", "negatives",
+            note=pl.coalesce(one_class, REASON, "note"),
+        )
+        .sort(keys or "positives", nulls_last=True)
+    )  # fmt: skip
+    noted_rows = with_note(estimates, dependence(cases), pl.col("p_value").is_not_null())
     curve = partial(
         calibration_curve, curves_of(cases).collect(), resolved, score_prior=score_prior,
         level=level, draws=draws, seed=seed,
     )  # fmt: skip
-    return Calibration(with_level(noted, level).collect(), curve)
+    return Calibration(with_level(noted_rows, level).collect(), curve)
 
 
-def _table(
-    rows: pl.DataFrame, keys: Sequence[str], score_prior: Prior, level: float
-) -> pl.DataFrame:
-    """The numbers of each key with both classes, and why one is null."""
-    parts = rows.partition_by(keys, maintain_order=True) if keys else [rows]
-    found = [
-        (part.select(keys).row(0, named=True) if keys else {}) | _row(part, score_prior, level)
-        for part in parts
-        if part.height
-    ]
-    schema = {key: rows.schema[key] for key in keys} | RESULT | {REASON: pl.String()}
-    return pl.DataFrame([dict.fromkeys(schema) | row for row in found], schema, orient="row")
+def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]:
+    """The numbers of the cases of one key, and why some are missing."""
+    from scipy.special import stdtrit
 
-
-def _row(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]:
-    """The numbers of the cases of one key."""
     score, truth = rows[SCORE].cast(pl.Float64).to_numpy(), rows[TRUTH].to_numpy()
     weight = rows[WEIGHT].to_numpy() if WEIGHT in rows.columns else np.ones(len(score))
     positives, negatives = float(weight @ truth), float(weight @ ~truth)
@@ -244,72 +270,190 @@ def _row(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]
     is_moved = score_prior != OBSERVED
     if is_moved:
         score = reweighted(score, skew(float(score_prior)), negatives / positives)
-    clusters = np.arange(len(score))
+    cluster = np.arange(len(score))
     if CLUSTER in rows.columns:
-        clusters = np.unique(cluster_numbers(rows[CLUSTER]), return_inverse=True)[1]
-    has_clusters, has_weights = clusters.max() + 1 < len(clusters), np.ptp(weight) > 0
-    # The cases or clusters of a class, of weighted ones as many as there are equal ones.
-    sizes = [np.bincount(clusters[of], weight[of]) for of in (truth, ~truth)]
+        cluster = rows[CLUSTER].rank("dense").to_numpy().astype(np.int64) - 1
+    has_clusters, has_weights = cluster.max() + 1 < len(cluster), np.ptp(weight) > 0
+
+    estimates = _regressions(score, truth, weight, cluster)
+    # Cases or clusters of the rarer class; if weighted, as many as there are of equal weight.
+    sizes = [np.bincount(cluster[of], weight[of]) for of in (truth, ~truth)]
     units = min(equal_units(of) if has_weights else np.count_nonzero(of) for of in sizes)
-    in_the_large, line = (
-        calibration_fit(score, truth, weight, clusters, free_slope=free) for free in (False, True)
-    )
     freedom = units - 1.0
     if has_clusters or has_weights:
-        freedom = min([freedom, *(fit.freedom for fit in (in_the_large, line) if fit is not None)])
-    least, of = (FEWEST_CLUSTERS, "clusters") if has_clusters else (2, "cases")
-    reach = quantile(level, freedom).item() if units >= least else None
-    known_reach = None if is_moved else reach
-    ratio = _log_ratio(score, truth, weight, clusters)
-    row: dict[str, Any] = {
+        of_fits = [estimates[name].freedom for name in estimates if name != "intercept"]
+        freedom = min([freedom, *of_fits])
+    expected = float(weight @ score)
+    if expected > 0:
+        influences = weight * (truth / positives - score / expected)
+        ratio = Estimate(np.log(positives / expected), influences, cluster)
+        estimates["observed_over_expected"] = ratio
+    least, unit = (5, "clusters") if has_clusters else (2, "cases")
+    found: dict[str, Any] = {
         "prior": positives / (positives + negatives),
         "mean_score": float(weight @ score / weight.sum()),
     }
-    if ratio is not None:
-        limits = _limits("observed_over_expected", *ratio, known_reach)
-        row |= {name: exp(value) for name, value in limits.items()}
-    if in_the_large is not None:
-        (estimate,), (error,) = in_the_large.estimates, in_the_large.std_errors
-        row |= _limits("calibration_in_the_large", estimate, error, known_reach)
-    if line is not None:
-        row |= _limits("slope", line.estimates[1], line.std_errors[1], reach)
-        row |= _limits("intercept", line.estimates[0], line.std_errors[0], known_reach)
-    notes = [RE_WEIGHTED] if is_moved else []
-    notes += [] if line is not None else [NO_SLOPE]
-    if reach is None:
+    for name, one in estimates.items():
+        found[name] = one.value
+        is_known = units >= least and (name == "slope" or not is_moved)
+        # Smaller standard errors are rounding.
+        if is_known and one.std_error > 1e-13:
+            reach = stdtrit(freedom, (1 + level) / 2) * one.std_error
+            found |= {f"{name}_lower": one.value - reach, f"{name}_upper": one.value + reach}
+    for name in found:
+        if name.startswith("observed_over_expected"):
+            found[name] = np.exp(found[name])
+
+    notes = []
+    if is_moved:
+        notes.append(
+            "scores are re-weighted to the share of positives here, so only the slope has limits"
+        )
+    if "slope" not in estimates:
+        notes.append("all scores are equal, or separate the classes: no slope")
+    if units < least:
         equal = " of equal weight" if has_weights else ""
-        notes.append(f"a class has fewer than {least} {of}{equal}: no limits")
+        notes.append(f"a class has fewer than {least} {unit}{equal}: no limits")
     if has_clusters or has_weights:
-        return row | {REASON: "; ".join([*notes, NO_TEST])}
-    test = recalibration(score, truth.astype(float), (~truth).astype(float), fitted_prior=is_moved)
-    if is_moved and units < FEW:
-        notes.append(TOO_FEW)
+        notes.append("clusters or weights: no test")
+    else:
+        test = score_test(score, truth, weight, is_moved=is_moved)
+        found |= {"statistic": test.statistic, "freedom": test.freedom, "p_value": test.p_value}
+        if is_moved and units < FEW:
+            notes.append(
+                f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
+            )
+        if test.impossible:
+            notes.insert(0, f"scores of 0 or 1 are wrong for {test.impossible:g} cases")
+    return found | {REASON: "; ".join(notes) or None}
+
+
+class Estimate(NamedTuple):
+    """An estimate, the influence of each case on it, and the number of estimated parameters."""
+
+    value: float
+    influences: Array
+    cluster: Array
+    parameters: int = 1
+
+    @property
+    def std_error(self) -> float:
+        """The cluster-robust standard error, with the corrections of statsmodels."""
+        sums = np.bincount(self.cluster, self.influences)
+        clusters, cases = np.count_nonzero(np.bincount(self.cluster)), len(self.cluster)
+        variance = float(sums @ sums) * clusters / max(clusters - 1, 1)
+        return sqrt(variance * (cases - 1) / max(cases - self.parameters, 1))
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the variance, at least 1 (Satterthwaite 1946)."""
+        squares = np.bincount(self.cluster, self.influences) ** 2
+        return max(float(squares.sum() ** 2 / (squares**2).sum()) - 1, 1.0)
+
+
+def _regressions(score: Array, truth: Array, weight: Array, cluster: Array) -> dict[str, Estimate]:
+    """The parameters of the logistic regressions with and without a fixed slope, if they exist."""
+    import statsmodels.api as sm
+
+    is_inner = (score > 0) & (score < 1) & (weight > 0)
+    score, truth, weight, cluster = (x[is_inner] for x in (score, truth, weight, cluster))
+    of_positives, of_negatives = score[truth], score[~truth]
+    if not (of_positives.size and of_negatives.size):
+        return {}
+    log_odds = np.log(score) - np.log1p(-score)
+    constant = np.ones_like(log_odds)
+    designs = [(("calibration_in_the_large",), constant[:, None], log_odds)]
+    # If the scores separate the classes, or are equal, there is no slope.
+    if of_positives.min() < of_negatives.max() and of_positives.max() > of_negatives.min():
+        designs.append((("intercept", "slope"), np.stack([constant, log_odds], axis=1), None))
+    found = {}
+    for names, terms, offset in designs:
+        model = sm.GLM(
+            truth.astype(float), terms, family=sm.families.Binomial(), offset=offset,
+            freq_weights=weight,
+        )  # fmt: skip
+        # From statsmodels' own start it may diverge if scores are far too extreme.
+        for start in (None, np.zeros(len(names))):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                fit = model.fit(
+                    start_params=start, maxiter=50, tol=1e-10, rtol=1e-12, tol_criterion="params"
+                )
+            gradients = terms * (weight * (truth - fit.mu))[:, None]
+            if np.abs(gradients.sum(axis=0)).max() < 1e-8 * weight.sum():
+                information = (terms.T * weight * fit.mu * (1 - fit.mu)) @ terms
+                influences = gradients @ np.linalg.inv(information)
+                found |= {
+                    name: Estimate(value, of_case, cluster, len(names))
+                    for name, value, of_case in zip(
+                        names, fit.params.tolist(), influences.T, strict=True
+                    )
+                }
+                break
+    return found
+
+
+class ScoreTest(NamedTuple):
+    """A test of calibration, and the number of cases whose scores of 0 or 1 are wrong."""
+
+    statistic: float
+    freedom: int
+    p_value: float
+    impossible: float = 0.0
+
+
+def score_test(score: Array, truth: Array, count: Array, *, is_moved: bool = False) -> ScoreTest:
+    """The score test of intercept 0 and slope 1 in the logistic regression on the log-odds.
+
+    If scores were re-weighted to the share of positives among these very cases (`is_moved`), the
+    information on the intercept is less by what it took to estimate this share, and the
+    statistic is F times its degrees of freedom.
+    """
+    from scipy.special import chdtrc, fdtrc
+
+    impossible = float(count @ ((truth & (score == 0)) | (~truth & (score == 1))))
+    if impossible:
+        return ScoreTest(np.inf, 1, 0.0, impossible)
+    is_inner = (score > 0) & (score < 1)
+    score, truth, count = score[is_inner], truth[is_inner], count[is_inner]
+    if not score.size:
+        return ScoreTest(0.0, 0, 1.0)
+    variance, log_odds = count * score * (1 - score), np.log(score) - np.log1p(-score)
+    # Centred, so that the information is diagonal.
+    centred = log_odds - np.average(log_odds, weights=variance)
+    terms = np.stack([np.ones_like(centred), centred])
+    information = terms**2 @ variance
+    least = np.array([1e-9 * information[0], 1e-20 * (variance @ log_odds**2)])
+    positives, negatives = float(count @ truth), float(count @ ~truth)
+    if is_moved:
+        # Inner scores of one class tell nothing of the intercept.
+        known = positives * negatives / (positives + negatives)
+        information[0] -= information[0] ** 2 / known if known else information[0]
+    is_known = information > least
+    squares = (terms @ (count * (truth - score)))[is_known] ** 2
+    statistic, freedom = float((squares / information[is_known]).sum()), int(is_known.sum())
+    if not freedom:
+        return ScoreTest(statistic, 0, 1.0)
+    rarer = min(positives, negatives)
+    if is_moved and rarer > 1:
+        return ScoreTest(statistic, freedom, fdtrc(freedom, rarer - 1, statistic / freedom))
+    return ScoreTest(statistic, freedom, chdtrc(freedom, statistic))
+
+
+def miscalibration_note(score: Array, pos: Array, neg: Array) -> str | None:
+    """A note on scores from 0 to 1 that are not calibrated, None if there is no such evidence."""
+    scores, count = np.concatenate([score, score]), np.concatenate([pos, neg])
+    truth = np.arange(len(scores)) < len(score)
+    test = score_test(scores, truth, count)
     if test.impossible:
-        notes = [f"scores of 0 or 1 are wrong for {test.impossible:g} cases", *notes]
-    return row | {
-        "statistic": test.statistic, "freedom": test.freedom, "p_value": test.p_value,
-        REASON: "; ".join(notes) or None,
-    }  # fmt: skip
-
-
-def _log_ratio(
-    score: Array, truth: Array, weight: Array, clusters: Array
-) -> tuple[float, float] | None:
-    """The logarithm of observed over expected positives, and its cluster-robust standard error."""
-    observed, expected = weight @ truth, weight @ score
-    if expected == 0:
+        return f"scores of 0 or 1 are wrong for {test.impossible:g} cases, so not posteriors"
+    if test.p_value >= 0.01:
         return None
-    sums = np.bincount(clusters, weight * (truth / observed - score / expected))
-    variance = sums @ sums * len(sums) / max(len(sums) - 1, 1)
-    return log(observed / expected), sqrt(variance)
-
-
-def _limits(name: str, estimate: float, std_error: float, reach: float | None) -> dict[str, float]:
-    """The columns of an estimate and, if the errors and their reach are known, its limits."""
-    row = {name: float(estimate)}
-    if reach is not None and std_error > NO_ERROR:
-        row |= {
-            f"{name}_lower": float(estimate - reach * std_error),
-            f"{name}_upper": float(estimate + reach * std_error),
-        }
-    return row
+    slope = _regressions(scores, truth, count, np.arange(len(scores))).get("slope")
+    figures = [] if slope is None else [f"calibration slope {slope.value:.2g}"]
+    mean, share = count @ scores / count.sum(), pos.sum() / count.sum()
+    figures += [
+        f"mean {mean:.2g} for a share of positives of {share:.2g}",
+        p_in_words(test.p_value),
+    ]
+    return f"scores seem not to be posteriors ({', '.join(figures)})"

@@ -101,9 +101,7 @@ def _figure(
     """The share of positives by score, at the prior in the middle of the range."""
     priors, level = shown_priors(findings.question.over), findings.question.level
     middle = priors[len(priors) // 2]
-    scores = calibration_curve(
-        curves, [middle], score_prior=findings.score_prior, level=level
-    ).collect()
+    scores = calibration_curve(curves, [middle], score_prior=findings.score_prior, level=level)
     if findings.question.compared.cases.in_clusters:
         # The band is that of independent cases.
         scores = scores.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ENDS)

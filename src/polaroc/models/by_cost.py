@@ -264,7 +264,7 @@ def choose_by_cost_of_folds(
                 (0.0, costs.fp * held_out.fpr[0]), (1.0, costs.fn * (1 - held_out.tpr[0]))
             )
         ]  # fmt: skip
-    table = fold_values(rows_of(pl.concat(rows), EXPECTED_COST), (0.0, 1.0), model, inputs.folds)
+    table = fold_values(rows_of(pl.concat(rows), EXPECTED_COST), (0.0, 1.0))
     table.check_models()
     table.check_folds()
     alarms, missed = np.moveaxis(table.values, -1, 0)

@@ -369,7 +369,7 @@ def choose_measured(
         over_range = [name for name in (mean_name(measure), "sens") if name is not None]
         measures = measures.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
         over = None
-    measured, table, over, warnings = under_belief(measures, measure, over, "model", inputs.folds)
+    measured, table, over, warnings = under_belief(measures, measure, over)
     folds = len(table.values)
     if folds > 1:
         evidence = evidence_from_folds(table.at_first, test_train_ratio, table.models)

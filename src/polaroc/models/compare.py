@@ -90,10 +90,9 @@ def compare(
     test_train_ratio
         Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds, 0 where
         folds share no cases (each its own dataset). It is needed for "algorithm", unless it
-        follows from the table. For measures it does if they were taken ``by="repeat"`` and each
-        repeat tests every case once. For predictions it follows from `case`, if a fold is trained
-        on all cases that it does not test; a column "case" that is not given as `case` is used
-        only if several folds test the same cases.
+        follows from the `case` of predictions, where a fold is taken to be trained on all cases
+        that it does not test; a column "case" that is not given as `case` is used only if several
+        folds test the same cases.
     **columns
         What the columns mean, as in `cases`.
 
@@ -188,8 +187,7 @@ def compare(
         )  # fmt: skip
     rows = rows_of(measures, measure)
     rows.check_prior(prior)
-    values = fold_values(rows, [prior], "model", inputs.folds)
-    ratio = values.test_train_ratio if ratio is None else ratio
+    values = fold_values(rows, [prior])
     check_ratio(ratio)
     values.check_folds()
     label = measure
@@ -243,12 +241,12 @@ def of_values(
         f"this size. {assumption}",
         *doubts,
     ]
-    if ratio and not values.is_one_k_fold:
+    if ratio:
         assumptions.append(UNSTABLE)
     lower, upper = (np.clip(limits[0], *value_range(measure)) for limits in evidence.limits(level))
     return _comparison(
         evidence, values.models, (lower, upper), level, measure=label, target="algorithm",
-        higher_is_better=higher_is_better(measure), fold=tuple(values.folds.columns),
+        higher_is_better=higher_is_better(measure), fold=("fold",),
         size=len(values.values), test_train_ratio=ratio,
         warnings=(*warnings, *values.warnings, *assumptions),
     )  # fmt: skip

@@ -1,24 +1,20 @@
-"""One number per model and fold, complete and checked."""
+"""One number per fold, model and prior, complete and checked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import HAVE, LEVEL, SPREAD
+from polaroc.base.private_columns import HAVE, PLACE, SPREAD
 from polaroc.base.text import capitalised, listed_rows
 from polaroc.errors import InvalidArgument, InvalidTable, quoted, spelled
 from polaroc.measures.table import humanize_note
-from polaroc.models.measure_rows import Rows, refuse_rows, value_columns
+from polaroc.models.measure_rows import Rows
 from polaroc.predictions.audit import differs, unusual
-from polaroc.priors.grids import SAME
+from polaroc.priors.grids import SAME, is_among
 from polaroc.typing import Array, Prior
 
 MAX_NOTES = 5
-REPEAT = "repeat"
-# Share by which the cases of two repeats of a k-fold may differ: sums of weights are rounded.
-SAME_CASES = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,21 +22,8 @@ class FoldValues:
     """One number per fold, model and prior, complete."""
 
     models: pl.Series  # sorted
-    folds: pl.DataFrame  # their keys, sorted
     values: "Array"  # folds × models × priors
     warnings: tuple[str, ...] = ()
-    # Folds of a repeat that tests all cases once; None where no key `repeat` tells.
-    folds_per_repeat: int | None = None
-
-    @property
-    def test_train_ratio(self) -> float | None:
-        """Test over training cases, if it follows from the folds."""
-        return None if self.folds_per_repeat is None else 1 / (self.folds_per_repeat - 1)
-
-    @property
-    def is_one_k_fold(self) -> bool:
-        """Whether the folds are known to test each case once."""
-        return self.folds_per_repeat == len(self.values)
 
     @property
     def at_first(self) -> "Array":
@@ -60,119 +43,107 @@ class FoldValues:
         """Raise on fewer than two models."""
         if len(self.models) < 2:
             raise InvalidArgument(
-                f"{self.models.name!r} has {len(self.models)} value(s), allowed are two or more.",
+                f"'model' has {len(self.models)} value(s), allowed are two or more.",
                 hint="compare at least two models on the same folds.",
             )
 
 
 def fold_values(
-    rows: Rows,
-    priors: Sequence[Prior | None],
-    model: str,
-    folds: Sequence[str],
-    noted: Sequence[float] | None = None,
+    rows: Rows, priors: Sequence[Prior | None], noted: Sequence[float] | None = None
 ) -> FoldValues:
-    """The numbers of one measure per fold, model and prior; raise where any is missing."""
-    named = [model, *folds]
-    unknown = [name for name in named if name not in rows.keys]
-    if unknown:
-        raise InvalidArgument(
-            f"the table has no key {quoted(unknown)}; its keys are {quoted(rows.keys) or 'none'}.",
-            hint="evaluate with it as model= or fold=, or name others.",
-        )
-    wide = rows.at(priors, noted)
-    others = [key for key in rows.keys if key not in named]
-    cells = wide.group_by(named).agg(pl.col(others).n_unique())
-    varying = [key for key in others if (cells[key] > 1).any()]
+    """The numbers of one measure per fold, model and prior; raise where any is missing.
+
+    Warnings are those of the priors `noted`, by default of all.
+    """
+    folds = [key for key in rows.keys if key == "fold"]
+    cell = ["model", *folds]
+    found = rows.at(priors)
+    varying = [
+        key for key in rows.keys
+        if key not in cell and (found.group_by(cell).agg(pl.col(key).n_unique())[key] > 1).any()
+    ]  # fmt: skip
     if varying:
         raise InvalidTable(
-            f"cells are repeated: within one {quoted(named)} the key {quoted(varying)} varies.",
+            f"cells are repeated: within one {quoted(cell)} the key {quoted(varying)} varies.",
             hint="keep one value of it, or, where models were fitted anew for each, evaluate with "
             f"it as a fold: {spelled('fold', [*folds, *varying])}.",
         )
-    models = wide.select(model).unique().sort(model, nulls_last=True)
-    keys = wide.select(folds).unique().sort(folds, nulls_last=True) if folds else pl.DataFrame()
-    full = models.join(keys, how="cross") if folds else models
-    columns = value_columns(len(priors))
-    missing = full.join(wide, on=named, how="anti", nulls_equal=True).sort(named, nulls_last=True)
-    null = wide.filter(pl.any_horizontal(pl.col(columns).is_null())).sort(named, nulls_last=True)
+    estimate = pl.col("estimate")
+    numbers = found.group_by(*cell, PLACE).agg(
+        estimate.first(), (estimate.max() - estimate.min()).alias(SPREAD), pl.len().alias(HAVE),
+        pl.col("note").first().fill_null("no note"),
+    )  # fmt: skip
+    models = found.select("model").unique().sort("model", nulls_last=True)
+    full = models.join(pl.DataFrame({PLACE: range(len(priors))}, {PLACE: pl.UInt32}), how="cross")
+    if folds:
+        full = found.select(folds).unique().sort(folds, nulls_last=True).join(full, how="cross")
+    numbers = full.join(
+        numbers, on=[*cell, PLACE], how="left", nulls_equal=True, maintain_order="left"
+    )
+    cells = numbers.height // len(priors)
+    missing, is_null = pl.col(HAVE).is_null(), estimate.is_null() & pl.col(HAVE).is_not_null()
     refuse_rows(
         {
-            f"of {full.height} cells are missing": missing,
-            f"of {full.height} estimates are null": null.select(
-                *named, pl.col("note").fill_null("no note")
-            ),
+            "key(s) have two different estimates": numbers.filter(pl.col(SPREAD) > SAME)[cell],
+            f"of {cells} cells are missing": numbers.filter(missing)[cell],
+            f"of {cells} estimates are null": numbers.filter(is_null)[[*cell, "note"]],
         },
-        "evaluate every model on every fold, or leave such folds out.",
+        "evaluate every model on every fold, once, or leave such folds out.",
     )
-    spread = wide.group_by(folds).agg((pl.col("prior").max() - pl.col("prior").min()).alias(SPREAD))
-    if (spread[SPREAD].fill_null(0) > SAME).any():
+    prior = pl.col("prior")
+    in_fold = found.group_by(*folds, PLACE).agg((prior.max() - prior.min()).alias(SPREAD))
+    if (in_fold[SPREAD].fill_null(0) > SAME).any():
         raise InvalidTable(
             "models of one fold are measured at different priors.",
             hint="their test sets differ: take one prior for all, for example priors=0.1.",
         )
-    values = filled_array(wide, [keys, models] if folds else [models], columns)
+    is_noted = pl.lit(True) if noted is None else is_among(prior, noted)
+    by_cell = found.group_by(cell).agg(
+        pl.col("positives", "negatives").max(), pl.col("note").filter(is_noted).drop_nulls()
+    )
     return FoldValues(
-        models[model], keys, values if folds else values[None],
-        tuple(_warnings(wide, model, folds)), _folds_per_repeat(rows, keys),
-    )  # fmt: skip
+        models["model"],
+        numbers["estimate"].to_numpy().reshape(-1, len(models), len(priors)),
+        tuple(_warnings(by_cell, folds)),
+    )
 
 
-def _warnings(wide: pl.DataFrame, model: str, folds: Sequence[str]) -> list[str]:
+def refuse_rows(problems: Mapping[str, pl.DataFrame], hint: str) -> None:
+    """Refuse rows, by problem, with their number and the first of them."""
+    distinct = {problem: rows.unique(maintain_order=True) for problem, rows in problems.items()}
+    found = [
+        f"{rows.height} {problem}: {listed_rows(rows)}"
+        for problem, rows in distinct.items()
+        if rows.height
+    ]
+    if found:
+        raise InvalidTable(f"{'; '.join(found)}.", hint=hint)
+
+
+def _warnings(by_cell: pl.DataFrame, folds: Sequence[str]) -> list[str]:
     """Warnings on test sets that differ, and the notes of measures."""
     warnings = []
-    uneven = wide.filter(differs(folds))
+    uneven = by_cell.filter(differs(folds))
     if uneven.height:
         where = f"In {uneven.select(folds).n_unique()} fold(s) the" if folds else "The"
         warnings.append(
             f"{where} models were tested on different numbers of cases: pairs need the same "
             "test set."
         )
-    odd = wide.select(*folds, unusual(model).alias("found")).drop_nulls("found").unique()
+    odd = by_cell.select(*folds, unusual("model").alias("found")).drop_nulls("found").unique()
     if odd.height:
         first = listed_rows(odd.sort(folds or "found", nulls_last=True), 3)
         warnings.append(
             f"{odd.select(folds).n_unique()} fold(s) clearly differ from the others, but count as "
             f"much: {first}."
         )
-    listed = humanize_note(pl.col("note")).str.split("; ").list.unique()
-    kinds = wide.drop_nulls("note").select(listed).to_series().explode().value_counts(name="rows")
+    note = humanize_note(pl.col("note").list.join("; ")).str.split("; ").list.unique()
+    kinds = by_cell.select(note.explode()).filter(pl.col("note") != "").to_series().value_counts()
     # Groups have no defined order: sort, so that the text is the same in every run.
-    ordered = kinds.sort("rows", "note", descending=[True, False])
+    ordered = kinds.sort("count", "note", descending=[True, False])
     more = f"; {ordered.height - MAX_NOTES} more kinds" if ordered.height > MAX_NOTES else ""
-    for note, count in ordered.head(MAX_NOTES).rows():
+    for text, count in ordered.head(MAX_NOTES).rows():
         # What holds for all of them needs no count.
-        of_some = f"{count} of {wide.height} estimates carry a note: {note}"
-        warnings.append(f"{capitalised(note) if count == wide.height else of_some}{more}.")
+        of_some = f"{count} of {by_cell.height} estimates carry a note: {text}"
+        warnings.append(f"{capitalised(text) if count == by_cell.height else of_some}{more}.")
     return warnings
-
-
-def _folds_per_repeat(rows: Rows, folds: pl.DataFrame) -> int | None:
-    """How many folds test all cases once, by the key `repeat` and the numbers of cases."""
-    names = folds.columns
-    if not names or REPEAT not in rows.keys:
-        return None
-    lacking = [name for name in (REPEAT, "positives", "negatives") if name not in names]
-    sizes = rows.frame.group_by(names).agg(pl.col(lacking).max())
-    per = sizes.group_by(REPEAT).agg(pl.len().alias(HAVE), pl.col("positives", "negatives").sum())
-    count: int = per[HAVE][0]
-    if per[HAVE].n_unique() > 1 or count < 2:
-        return None
-    for name in ("positives", "negatives"):
-        totals = per[name].fill_null(0).to_numpy()
-        if totals.min() <= 0 or np.ptp(totals) > SAME_CASES * totals.max():
-            return None
-    return count
-
-
-def filled_array(
-    rows: pl.DataFrame, axes: Sequence[pl.DataFrame], columns: Sequence[str]
-) -> "Array":
-    """Columns of rows as an array with an axis per table of key values, NaN for missing rows."""
-    places = [f"{LEVEL}_{i}" for i in range(len(axes))]
-    for place, levels in zip(places, axes, strict=True):
-        numbered = levels.with_row_index(place)
-        rows = rows.join(numbered, on=levels.columns, how="left", nulls_equal=True)
-    values = np.full([*(levels.height for levels in axes), len(columns)], np.nan)
-    values[tuple(rows[place].to_numpy() for place in places)] = rows.select(columns).to_numpy()
-    return values

@@ -130,8 +130,6 @@ def under_belief(
     measures: pl.DataFrame,
     measure: str,
     over: Over | None,
-    model: str,
-    folds: Sequence[str],
 ) -> UnderBelief:
     """The measure of a tidy table under a belief; raise where the table has too few priors.
 
@@ -158,7 +156,7 @@ def under_belief(
     if whole is not None:
         of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
-    table = fold_values(rows, [*grid, *own], model, folds, noted=[*evaluated, *own])
+    table = fold_values(rows, [*grid, *own], noted=[*evaluated, *own])
     table.check_models()
     measured = ExpectedMeasures(
         table.values[:, :, : len(grid)], tuple(grid), resolve_belief(asked), evaluated,

@@ -127,7 +127,6 @@ VERBS = {
     "apply_thresholds": Verb(pr.apply_thresholds, {"points": POINTS}, **ESTIMATES),
     "apply_thresholds, intervals": Verb(pr.apply_thresholds, {"points": POINTS} | LIMITS),
     "expected_cost": Verb(pr.expected_cost, COSTS, **ESTIMATES),
-    "expected_cost, intervals": Verb(pr.expected_cost, COSTS | LIMITS),
     "decision_curve": Verb(pr.decision_curve, {"thresholds": [0.2, 0.5]}, **ESTIMATES),
     "decision_curve, intervals": Verb(pr.decision_curve, {"thresholds": [0.2]} | LIMITS),
     "probabilities": Verb(

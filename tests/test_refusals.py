@@ -347,8 +347,6 @@ REFUSALS = [
     ("pr.expected_cost(curve, over=(0.2, 0.1))", "allowed is lo < hi"),
     ("pr.expected_cost(curve, over=0.1, cost=10)", "cost is 10, allowed is 0 < cost < 1"),
     ("pr.expected_cost(curve, over=0.1, cost=0.7, cost_fn=3)", "cost is the share of a miss"),
-    ("pr.expected_cost(one, over=0.1, intervals='yes', **of_one)", "intervals is 'yes'"),
-    ("pr.expected_cost(one, over=0.1, level=0.9, **of_one)", "level is for"),
     ("pr.expected_cost(curve, over=pr.prior_grid(0.1, 0.2, 2))", "no column 'lower'", InvalidTable),
     ("pr.expected_cost(curve, over=pl.concat([estimate, estimate]))",
      "several estimated priors", InvalidTable),

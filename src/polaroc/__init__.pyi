@@ -16,7 +16,6 @@ from polaroc.curves.surface import surface as surface
 from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
 from polaroc.deployment.monitor import monitor as monitor
 from polaroc.evaluation.evaluate import evaluate as evaluate
-from polaroc.inference.expected_cost import expected_cost as expected_cost
 from polaroc.measures.functions import auc as auc
 from polaroc.measures.functions import auprec as auprec
 from polaroc.measures.functions import iauprec as iauprec
@@ -41,6 +40,7 @@ from polaroc.probability.calibration import calibration as calibration
 from polaroc.probability.probabilities import probabilities as probabilities
 from polaroc.reports.report import report as report
 from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresholds
-from polaroc.thresholds.costs import cost_curve as cost_curve
-from polaroc.thresholds.costs import decision_curve as decision_curve
+from polaroc.thresholds.cost_curves import cost_curve as cost_curve
+from polaroc.thresholds.cost_curves import decision_curve as decision_curve
+from polaroc.thresholds.expected_cost import expected_cost as expected_cost
 from polaroc.thresholds.operating_points import operating_points as operating_points

@@ -294,9 +294,9 @@ def test_no_key_has_the_name_of_a_column_of_thresholds():
         PREDICTIONS, points, **ROLES, priors=pr.uniform(0.1, 0.2), intervals=True,
         rates=["npv", "f_measure", "likelihood_ratio_positive", "informedness"],
     )  # fmt: skip
-    costs = pr.expected_cost(TUNING, **ROLES, over=0.4, intervals=True)
+    costs = pr.expected_cost(TUNING, **ROLES, over=0.4)
     taken = {*points.columns, *found.columns, *costs.columns}
-    assert {"cost", "npv", "cost_fixed_lower", "over_upper", "share"} < taken
+    assert {"cost", "npv_lower", "cost_fixed", "over_upper", "share"} < taken
     for name in sorted(taken):
         with pytest.raises(InvalidArgument, match=f"by has the column '{name}', "):
             pr.apply_thresholds(PREDICTIONS.rename({"model": name}), points, **ROLES | {"by": name})

@@ -107,7 +107,6 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
         f"evaluate, {kind}": evaluated({"intervals": True, **asked})
         for kind, asked in MEASURES.items()
     },
-    "expected_cost": of_one_model(pr.expected_cost, over=OVER, intervals=True),
     "decision_curve": of_one_model(pr.decision_curve, thresholds=5, intervals=True),
     "apply_thresholds": applied,
     "calibration": lambda table, **roles: pr.calibration(table, **NAMES, **roles).estimates.drop(
@@ -127,10 +126,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     "gate, brier": gated("brier", **AT),
 }
 # Whose limits begin with those of counts, or with folds of the cases.
-BY_COUNTS = {
-    "choose, costs", "apply_thresholds",
-    "expected_cost", "decision_curve",
-}  # fmt: skip
+BY_COUNTS = {"choose, costs", "apply_thresholds", "decision_curve"}
 
 
 def widths(table: pl.DataFrame) -> "np.ndarray":

@@ -41,7 +41,6 @@ CALLS = {
         ONE, POINTS, **NAMES, same_table=True, intervals=True, **at
     ),
     "calibration": lambda **at: pr.calibration(ONE, **NAMES, **at).estimates,
-    "expected_cost": lambda **at: pr.expected_cost(ONE, **NAMES, over=0.4, intervals=True, **at),
     "decision_curve": lambda **at: pr.decision_curve(
         ONE.with_columns(pl.col("p").rank() / ONE.height), [0.2], **NAMES, intervals=True, **at
     ),

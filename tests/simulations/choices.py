@@ -37,9 +37,8 @@ import polaroc.models.posterior as module
 from polaroc.inference.evidence import FITTED, Evidence, UnitInfluences, evidence_from_folds
 from polaroc.models.by_cost import of_costs
 from polaroc.models.posterior import at_least_own, half_moved, posterior
-from polaroc.priors.in_use import KnownPrior
-from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 from simulations.design import Design
+from simulations.rates import judged
 
 MODELS = (2, 3, 8)
 SPREADS = (0.0, 0.3, 1.0, 2.0, 4.0)
@@ -80,7 +79,7 @@ class CostCases(NamedTuple):
     auc: float
 
 
-PRIOR, COSTS, TUNING = 0.125, Costs(fn=5.0), (100, 400)
+PRIOR, COST_FN, TUNING = 0.125, 5.0, (100, 400)
 FAR = 10
 SHAPES: dict[str, Cases | Folds | KnownError | CostCases] = {
     "one test set, one far behind": Cases(FAR),
@@ -246,8 +245,8 @@ def answers_by_cost(
         wrong = (scores >= thresholds) != truth[:, None]
         rates = wrong[truth].mean(axis=0), wrong[~truth].mean(axis=0)
         means = cost(*rates)
-        covariance = (PRIOR * COSTS.fn) ** 2 * np.cov(wrong[truth].T) / shape.positives
-        covariance += ((1 - PRIOR) * COSTS.fp) ** 2 * np.cov(wrong[~truth].T) / shape.negatives
+        covariance = (PRIOR * COST_FN) ** 2 * np.cov(wrong[truth].T) / shape.positives
+        covariance += (1 - PRIOR) ** 2 * np.cov(wrong[~truth].T) / shape.negatives
         said = posterior(known(means, covariance), higher=False, draws=DRAWS, seed=replicate)
         if said is None:
             continue
@@ -260,14 +259,10 @@ def answers_by_cost(
         losers.append([((own - true)[others] ** 2).mean() for own in (half, means)])
     missed, alarms = np.array(counts, float).T
     means, true, right, least = np.array(rows, float).T
-    found = shape.positives - missed
-    totals = (np.full_like(means, count) for count in (shape.positives, shape.negatives))
-    positives, negatives = (
-        Calls(called, called, n) for called, n in zip((found, alarms), totals, strict=True)
-    )
-    exact = limits(
-        "cost", positives, negatives, KnownPrior(np.full_like(means, PRIOR)), 0.95, COSTS
-    )
+    sizes = shape.positives, shape.negatives
+    called = np.stack([shape.positives - missed, alarms]).astype(int)
+    limits = judged(called, sizes, PRIOR, COST_FN)
+    exact = (limits[name].to_numpy() for name in ("cost_lower", "cost_upper"))
     said = of_costs(type(said)(*np.array(of_first).T), means, *exact)
     covered = (said.lower <= true) & (true <= said.upper)
     lost = true - least
@@ -280,7 +275,7 @@ def answers_by_cost(
 
 def cost(missed: np.ndarray, alarms: np.ndarray) -> np.ndarray:
     """The expected cost per case."""
-    return PRIOR * COSTS.fn * missed + (1 - PRIOR) * COSTS.fp * alarms
+    return PRIOR * COST_FN * missed + (1 - PRIOR) * alarms
 
 
 def cheapest(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -292,20 +287,20 @@ def cheapest(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
     best = costs.argmin(axis=0)
     models = np.arange(scores.shape[1])
     at = scores[order[best, models], models]
-    return np.where(costs[best, models] < PRIOR * COSTS.fn, at, np.inf)
+    return np.where(costs[best, models] < PRIOR * COST_FN, at, np.inf)
 
 
 def shift_error(shape: CostCases) -> float:
     """The standard error of a difference of two costs, as one of how far classes are apart."""
     rng, shift = np.random.default_rng(0), norm.ppf(shape.auc) * 2**0.5
     # Where the likelihood ratio is that of the costs.
-    at = shift / 2 + np.log((1 - PRIOR) * COSTS.fp / (PRIOR * COSTS.fn)) / shift
+    at = shift / 2 + np.log((1 - PRIOR) / (PRIOR * COST_FN)) / shift
     truth, scores = scores_of(rng, np.full(2, shift), 40_000, 160_000)
     wrong = (scores >= at) != truth[:, None]
     apart = np.subtract(*wrong.T.astype(float))
-    variance = (PRIOR * COSTS.fn) ** 2 * apart[truth].var() / shape.positives
-    variance += ((1 - PRIOR) * COSTS.fp) ** 2 * apart[~truth].var() / shape.negatives
-    return float(variance**0.5 / (PRIOR * COSTS.fn * norm.pdf(at - shift)))
+    variance = (PRIOR * COST_FN) ** 2 * apart[truth].var() / shape.positives
+    variance += (1 - PRIOR) ** 2 * apart[~truth].var() / shape.negatives
+    return float(variance**0.5 / (PRIOR * COST_FN * norm.pdf(at - shift)))
 
 
 def scores_of(

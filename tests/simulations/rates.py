@@ -9,8 +9,6 @@ further
 decisions
     The net benefit of `decision_curve` on binormal scores, at the threshold probability where
     limits hold least often. Rows of a patient share half the variance of their scores.
-costs
-    The expected cost of `expected_cost` with a threshold for each prior, where there are limits.
 """
 
 from itertools import product
@@ -20,11 +18,9 @@ import polars as pl
 from scipy.stats import binom, norm
 
 import polaroc as pr
-from polaroc.priors.in_use import KnownPrior
-from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, limits
 from simulations.design import Design
 
-QUANTITIES, COSTS = ("precision", "posfrac", "cost"), Costs(10, 1)
+QUANTITIES, COST_FN = ("precision", "posfrac", "cost"), 10
 RECALLS = (0.02, 0.1, 0.3, 0.5, 0.6, 0.75, 0.85, 0.93, 0.97, 0.995)
 ALARMS = (0.002, 0.01, 0.03, 0.07, 0.13, 0.2, 0.35, 0.5, 0.8)
 FEWER = list(product((0.3, 0.6, 0.85, 0.97), (0.01, 0.07, 0.2, 0.5)))
@@ -40,23 +36,38 @@ MOST_TABLES = 5_000
 
 def tables_of(
     rng: np.random.Generator, sizes: tuple[int, int], pairs: list[tuple[float, float]], runs: int
-) -> tuple[list[Calls], list[np.ndarray]]:
-    """Tables, and their probabilities at each pair of rates: all of small sizes, else samples."""
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Positives and negatives called, and the probabilities of both at each pair of rates.
+
+    These are all tables of small sizes, else samples.
+    """
     if (sizes[0] + 1) * (sizes[1] + 1) <= MOST_TABLES:
-        x, y = (a.ravel().astype(float) for a in np.mgrid[: sizes[0] + 1, : sizes[1] + 1])
+        x, y = (a.ravel() for a in np.mgrid[: sizes[0] + 1, : sizes[1] + 1])
         weights = [binom.pmf(x, sizes[0], t) * binom.pmf(y, sizes[1], f) for t, f in pairs]
-    else:
-        drawn = [
-            np.stack([rng.binomial(n, rate, runs) for n, rate in zip(sizes, pair, strict=True)])
-            for pair in pairs
-        ]
-        found, place = np.unique(np.concatenate(drawn, axis=1), axis=1, return_inverse=True)
-        parts = np.split(place.ravel(), len(pairs))
-        weights = [np.bincount(part, minlength=found.shape[1]) / runs for part in parts]
-        x, y = found.astype(float)
-    return [
-        Calls(one, one, np.full_like(one, n)) for one, n in zip((x, y), sizes, strict=True)
-    ], weights
+        return np.stack([x, y]), weights
+    drawn = [
+        np.stack([rng.binomial(n, rate, runs) for n, rate in zip(sizes, pair, strict=True)])
+        for pair in pairs
+    ]
+    found, place = np.unique(np.concatenate(drawn, axis=1), axis=1, return_inverse=True)
+    parts = np.split(place.ravel(), len(pairs))
+    return found, [np.bincount(part, minlength=found.shape[1]) / runs for part in parts]
+
+
+def judged(
+    called: np.ndarray, sizes: tuple[int, int], prior: float, cost_fn: float, *rates: str
+) -> pl.DataFrame:
+    """`apply_thresholds` of tables with so many positives and negatives called, in their order."""
+    tp, fp = called
+    rows = pl.DataFrame({
+        "table": np.repeat(np.arange(tp.size), 4),
+        "truth": [True, True, False, False] * tp.size,
+        "score": [0.9, 0.1] * (2 * tp.size),
+        "n": np.stack([tp, sizes[0] - tp, fp, sizes[1] - fp], axis=1).ravel(),
+    })  # fmt: skip
+    return pr.apply_thresholds(
+        rows, 0.5, by="table", count="n", priors=prior, intervals=True, cost_fn=cost_fn, rates=rates
+    ).sort("table")
 
 
 def two_sizes(cases: str) -> tuple[int, int]:
@@ -66,13 +77,10 @@ def two_sizes(cases: str) -> tuple[int, int]:
 
 
 def coverage(
-    quantity: str, prior: float, calls: list[Calls], weights: list[np.ndarray],
-    true: list[float],
-) -> dict[str, float]:  # fmt: skip
+    quantity: str, found: pl.DataFrame, weights: list[np.ndarray], true: list[float]
+) -> dict[str, float]:
     """Least and mean over pairs of rates."""
-    low, high = limits(
-        quantity, *calls, KnownPrior(np.full_like(calls[0].least, prior)), 0.95, COSTS
-    )
+    low, high = (found[f"{quantity}_{end}"].to_numpy() for end in ("lower", "upper"))
     held = [
         float(weight @ ((low <= one + ROUNDING) & (one - ROUNDING <= high)))
         for one, weight in zip(true, weights, strict=True)
@@ -80,28 +88,34 @@ def coverage(
     return {"least": min(held), "mean": float(np.mean(held))}
 
 
+def true_value(quantity: str, t: float, f: float, prior: float) -> float:
+    """A rate, or the cost, at true rates."""
+    if quantity == "cost":
+        return COST_FN * prior * (1 - t) + (1 - prior) * f
+    value: float = getattr(pr.rates, quantity)(t, f, (1 - prior) / prior)
+    return value
+
+
 def of_known(replicates: int, seed: int, cases: str, prior: float) -> list[dict[str, object]]:
     """Coverage of the three quantities, by enumeration."""
-    pairs = list(product(RECALLS, ALARMS))
-    calls, weights = tables_of(np.random.default_rng(seed), two_sizes(cases), pairs, 0)
+    pairs, sizes = list(product(RECALLS, ALARMS)), two_sizes(cases)
+    called, weights = tables_of(np.random.default_rng(seed), sizes, pairs, 0)
+    found = judged(called, sizes, prior, COST_FN)
     return [
-        {"of": name}
-        | coverage(name, prior, calls, weights, [
-            float(Meld(name, None, None, None, COSTS).value(t, f, prior)) for t, f in pairs
-        ])
+        {"of": name} | coverage(name, found, weights, [true_value(name, *p, prior) for p in pairs])
         for name in QUANTITIES
-    ]  # fmt: skip
+    ]
 
 
 def of_further(replicates: int, seed: int, cases: str) -> list[dict[str, object]]:
     """Coverage of further rates; specificity, misses and accuracy are one less another."""
     sizes, rows = two_sizes(cases), []
     pairs = FEWER if (sizes[0] + 1) * (sizes[1] + 1) <= MOST_TABLES else FEWER[::3]
-    calls, weights = tables_of(np.random.default_rng(seed), sizes, pairs, replicates)
+    called, weights = tables_of(np.random.default_rng(seed), sizes, pairs, replicates)
     for rate, prior in FURTHER:
         at = 0.5 if prior is None else prior
-        true = [float(getattr(pr.rates, rate)(*pair, (1 - at) / at)) for pair in pairs]
-        known = coverage(rate, at, calls, weights, true)
+        found = judged(called, sizes, at, 1, rate)
+        known = coverage(rate, found, weights, [true_value(rate, *pair, at) for pair in pairs])
         rows.append({"rate": rate, "prior": None if prior is None else str(prior)} | known)
     return rows
 
@@ -154,28 +168,6 @@ def of_decisions(replicates: int, seed: int, cases: str, auc: float) -> list[dic
     return rows
 
 
-def of_costs(replicates: int, seed: int, cases: str, auc: float) -> list[dict[str, object]]:
-    """Coverage of the cost, the least of three costs of a miss, and how often there are limits."""
-    table, distance, roles = table_of(replicates, seed, cases, auc)
-    rows = []
-    for over in (0.01, 0.1, 0.3, (0.05, 0.2)):
-        held, given = [], []
-        for share in (0.5, 0.8, 0.95):
-            found = pr.expected_cost(table, **roles, over=over, cost=share, intervals=True)
-            at = np.linspace(*over, 2_001) if isinstance(over, tuple) else np.array([over])
-            odds = share * at / ((1 - share) * (1 - at))
-            cut = distance / 2 - np.log(odds) / distance
-            least = share * at * norm.cdf(cut - distance) + (1 - share) * (1 - at) * norm.sf(cut)
-            known = found.drop_nulls("cost_following_lower")
-            inside = pl.lit(least.mean()).is_between("cost_following_lower", "cost_following_upper")
-            given.append(known.height / replicates)
-            if known.height > replicates / 4:
-                held.append(known.select(inside.mean()).item())
-        where = f"{over[0]:g} to {over[1]:g}" if isinstance(over, tuple) else f"{over:g}"
-        rows.append({"prior": where, "holds": min(held, default=None), "given": min(given)})
-    return rows
-
-
 PATIENTS = ("10 + 40 patients, 10 rows each", "20 + 60 patients, 10 rows each")
 CASES = ("15 + 60", "15 + 135", "50 + 200", "100 + 900", "500 + 2,000", *PATIENTS)
 KINDS = [{"cases": cases, "auc": auc} for cases, auc in product(CASES, (0.8, 0.95))]
@@ -191,5 +183,4 @@ DESIGNS = {
         of_further, 1000,
     ),
     "decisions": Design(KINDS, of_decisions, 100),
-    "costs": Design(KINDS, of_costs, 100),
 }  # fmt: skip

@@ -22,7 +22,7 @@ from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.errors import InvalidTable
-from polaroc.thresholds.costs import PROBABILITY_COST
+from polaroc.thresholds.cost_curves import PROBABILITY_COST
 
 # Range of negative net benefits, as a share of the greatest possible one.
 BELOW = 0.2

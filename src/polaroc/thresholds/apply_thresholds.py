@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
-from polaroc import rates
 from polaroc.base.checks import (
     check_bool,
     check_factors,
@@ -22,40 +22,37 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
-    refuse_clash,
     require,
     with_key_types,
     with_level,
 )
-from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
+from polaroc.base.private_columns import SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.segments import share as share_of
-from polaroc.curves.surface import RATES
+from polaroc.curves.surface import at_priors
 from polaroc.curves.totals import totals
 from polaroc.errors import InvalidTable, check_choice
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.dependence import dependence, with_note
+from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate
-from polaroc.thresholds.design_effects import read_once, with_effects
-from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
-from polaroc.thresholds.interval_columns import (
-    ADDED,
-    COUNTS,
-    limit_columns,
-    with_interval_columns,
-    with_priors_in_use,
+from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate, with_estimates
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, read_once, with_effects
+from polaroc.thresholds.fixed import (
+    Numbers,
+    are_numbers,
+    model_key,
+    points_of_numbers,
+    refuse_unknown_models,
 )
 from polaroc.thresholds.operating_points import POINTS
-from polaroc.thresholds.rate_intervals import Costs
+from polaroc.thresholds.rate_limits import COUNTS, limit_columns, rate_at, with_limits
 from polaroc.thresholds.tuning_cases import shared_with_tuning
 from polaroc.typing import Priors, Table
 
-SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 # Rules whose thresholds are not searched for on the cases.
 NOT_SEARCHED = ("threshold", "posterior")
 # Roles that a tuning table may lack: what it shares with these cases they do not tell, or tell by
@@ -65,6 +62,9 @@ SET_HERE = (
     "rates are as on the tuning table: if the threshold was set on these cases, limits leave that "
     "out, and may hold less often than they say"
 )
+# The number of a point, and its threshold and rates on the tuning table.
+POINT, AT = private("point"), private("at")
+TUNED = ("tpr", "fpr", "positives", "negatives")
 
 
 @frame_of_cases
@@ -102,10 +102,10 @@ def apply_thresholds(
         of `cases`: `note` says how many cases, or values of `cluster`, are in both tables, by the
         columns that tell them. Both are read at once.
     priors
-        The prior in use, in place of that the thresholds were chosen for: priors as in
-        `operating_points`; the result of `estimate_prior`, whose keys must be among those of the
-        cases; or a belief, `uniform` or `beta`, whose mean becomes the
-        `prior`.
+        The prior in use, in place of that the thresholds were chosen for: priors in (0, 1), or
+        ``"observed"`` for the share of positives of each key here; one, several, or a prior grid;
+        the result of `estimate_prior`, whose keys must be among those of the cases; or a belief,
+        `uniform` or `beta`, whose mean becomes the `prior`.
     intervals
         Whether to give limits of what the thresholds do.
     rates
@@ -128,7 +128,8 @@ def apply_thresholds(
         or were dropped, that the points have none for a key, why there is no interval, that
         limits leave out that the threshold was set on these very cases, or which cases are in
         `tuning`, too.
-        Where the prior in use is estimated or a belief, `prior_lower` and `prior_upper`.
+        Where the prior in use is estimated or a belief, `prior_lower` and `prior_upper`, of a
+        belief the ends of its middle part of the probability `level`.
         With intervals also, all Float64: `posfrac`, the share of cases called positive;
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
         `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`, of which the first two need cases of
@@ -142,8 +143,8 @@ def apply_thresholds(
     InvalidTable
         Where `points` lacks a column, has a key that the cases lack, or where
         every rate and total comes out just as on the tuning table: then it is
-        the same table (a lazy plan says it in `note`); where all cases of `tuning` are among
-        these, or the reverse; where estimated priors have a key that the cases lack.
+        the same table (of a lazy table when it is collected); where all cases of `tuning` are
+        among these, or the reverse; where estimated priors have a key that the cases lack.
     InvalidPredictions, InvalidArgument
         As in `curve`; for a level or cost outside what is allowed.
 
@@ -153,12 +154,12 @@ def apply_thresholds(
     of a `cluster`, or with a `weight`, count as so many independent ones as tell rates as well, by
     their design effect (Kish 1965; Korn and Graubard 1998). Those
     of `tpr` and `fpr` are those of Clopper and Pearson (1934). Those of `precision`, `posfrac`
-    and `cost` meld the distributions behind them (Fay, Proschan and Brittain, 2015): with 20
-    cases of a class or more, 0.95 intervals held the truth in 0.95 to 0.99 of samples at every
-    pair of rates tried, by full enumeration (``just simulate rates_known``). At a belief they are
-    for the prior drawn from it. At an estimated prior its error is in them: a half normal to
-    either side for ``method="em"``, and the ends of its interval for others, as its error may
-    come from the very cases that judge the threshold: from references of 50 positives on they
+    and `cost` meld the distributions behind them (Fay, Proschan and Brittain, 2015), by quantiles
+    of 2,048 pairs. With 20 cases of a class or more, 0.95 intervals held the truth in 0.95 to 0.99
+    of samples at every pair of rates tried, by full enumeration (``just simulate rates_known``).
+    If the prior is estimated or a belief, they are the widest of those at `prior`, `prior_lower`
+    and `prior_upper`, since the error of an estimate may come from the very cases that judge the
+    threshold: from references of 50 positives on they
     held the truth in 0.93 to 1.00 of samples, the reference being the judged table or another.
     An estimate without an interval has none to carry. Cases that score just the threshold and
     are called with a probability, as by the rule "balanced", count as whichever is worse for a
@@ -189,168 +190,179 @@ def apply_thresholds(
     check_bool("same_table", same_table)
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
-    own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
+    further = [] if rates is None else list(dict.fromkeys(one_or_several(rates)))
+    for name in further:
+        check_choice("rates", name, FURTHER)
     cases = as_cases(table, columns)
     cases = read_once(cases) if intervals else cases
     predictions = read(cases)
     keys = predictions.keys
-    if are_numbers(points):
-        points = points_of_numbers(points, totals(predictions), keys)
-    further = _further(rates)
-    has_point = as_lazy(points).cache()
-    realised = _realised(predictions, *_placed(predictions, has_point, priors, level))
-    of_points = priors is None and PRIOR_LIMITS[0] in has_point.collect_schema()
-    estimates = priors if is_estimate(priors) else has_point if of_points else None
+    numbers = points if are_numbers(points) else None
+    points = as_lazy(points if numbers is None else points_of_numbers(numbers, keys))
+    require(points, POINTS, source="operating_points(...)")
+    of_points = priors is None and PRIOR_LIMITS[0] in points.collect_schema()
+    estimates = priors if is_estimate(priors) else points if of_points else None
+    has_interval = isinstance(priors, Belief) or estimates is not None
     if estimates is not None:
         check_level(estimates, level)
-    has_limits = isinstance(priors, Belief) or estimates is not None
-    shown = [*POINTS, *(PRIOR_LIMITS if has_limits else ()), *further]
-    skewed = (1 - pl.col("prior")) / pl.col("prior")
-    realised = realised.with_columns(
-        RATES[name](pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias(name)
-        for name in further
-    )
     if not intervals:
         refuse_unused(
-            "for intervals", "intervals is False",
-            level=None if has_limits else unless(0.95, level), **own_costs,
+            "for intervals", "intervals is False", cost_fn=unless(1, cost_fn),
+            cost_fp=unless(1, cost_fp), level=None if has_interval else unless(0.95, level),
         )  # fmt: skip
-    else:
-        shown += [*ADDED, *limit_columns(further)]
-        has_limits = True
-        with_clusters = with_effects(realised, cases, keys)
-        realised = with_interval_columns(
-            with_clusters, priors, level, Costs(cost_fn, cost_fp), further
+    if priors is not None:
+        points = points.drop(PRIOR_LIMITS, strict=False).with_columns(
+            pl.lit(None, pl.Float64).alias("prior")
         )
-        doubt = dependence(cases)
-        has_limits_here = pl.any_horizontal(pl.col("tpr_lower", "fpr_lower").is_not_null())
-        realised = with_note(realised, doubt, has_limits_here)
-        is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & has_limits_here
-        realised = with_note(realised, SET_HERE if same_table else None, is_set_here)
+    judged = _at_priors_in_use(_judged(predictions, points), priors, keys, level)
+    names = [*further, *(("posfrac", "cost") if intervals else ())]
+    t, f, prior = (pl.col(name) for name in ("tpr", "fpr", "prior"))
+    judged = judged.with_columns(
+        rate_at(name, t, f, (1 - prior) / prior, cost_fn, cost_fp).fill_nan(None).alias(name)
+        for name in ("precision", *names)
+    ).sort(*keys, "prior", "rule", "threshold", nulls_last=True)
+    limited = ["tpr", "fpr", "precision", "posfrac", "cost", *further] if intervals else []
+    judged = with_effects(judged, cases, keys) if intervals else judged
+
+    def finished(frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows with limits; raise if they are of the tuning table, or models are unknown."""
+        if isinstance(numbers, Mapping):
+            models = frame[model_key(numbers, keys)].unique(maintain_order=True)
+            refuse_unknown_models([*numbers], models.to_list())
+        if frame.height and not same_table and frame[SAME].all():
+            raise InvalidTable(
+                "every rate and total comes out just as on the tuning table: the thresholds would "
+                "be judged on the cases they were chosen on.",
+                hint="give other cases, or same_table=True.",
+            )
+        return with_limits(frame, limited, level, cost_fn, cost_fp) if intervals else frame
+
+    added: Any = dict.fromkeys(limit_columns(limited), pl.Float64)
+    judged = judged.map_batches(
+        finished, schema={**judged.collect_schema(), **added}, predicate_pushdown=False,
+        projection_pushdown=False, slice_pushdown=False,
+    )  # fmt: skip
+    notes = _notes(prior if estimates is not None else None)
+    if intervals:
+        notes += _notes_on_limits(dependence(cases), same_table=same_table)
     if tuning is not None and not same_table:
         chosen_on = same_columns(cases, tuning, without=NOT_OF_TUNING)
+        has_threshold = pl.col("share").is_not_null()
         for warning in shared_with_tuning(cases.collect(), chosen_on.collect()):
-            has_threshold = pl.col("share").is_not_null()
-            realised = with_note(realised, warning.removesuffix("."), has_threshold)
-    refuse_clash(keys, shown)
-    if not same_table:
-        note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
-        realised = realised.with_columns(note.alias("note"))
-    result = realised.select(*keys, *shown)
-    result = with_level(result, level) if has_limits else result
-    if same_table or not isinstance(cases.rows, pl.DataFrame):
-        return cases.like(result)
-    collected = result.collect()
-    refuse_same_table(collected, "give other cases, or same_table=True.")
-    return collected
+            notes.append(pl.when(has_threshold).then(pl.lit(warning.removesuffix("."))))
+    result = judged.with_columns(joined_notes("note", *notes)).select(
+        *keys, *POINTS, *(PRIOR_LIMITS if has_interval else ()), *further,
+        *(("posfrac", "cost") if intervals else ()), *limit_columns(limited),
+    )  # fmt: skip
+    return cases.like(with_level(result, level) if has_interval or intervals else result)
 
 
-def refuse_same_table(judged: pl.DataFrame, hint: str = "give other cases.") -> None:
-    """Refuse judged thresholds of which all do just what they did on their tuning table."""
-    if judged.height and judged["note"].eq_missing(pl.Series([SAME_TABLE])).all():
-        raise InvalidTable(
-            "every rate and total comes out just as on the tuning table: the thresholds would be "
-            "judged on the cases they were chosen on.",
-            hint=hint,
-        )
-
-
-def _further(names: object) -> list[str]:
-    """The further rates that are asked for; raise for one that is unknown."""
-    if names is None:
-        return []
-    asked = one_or_several(names)
-    for name in asked:
-        check_choice("rates", name, FURTHER)
-    return list(dict.fromkeys(asked))
-
-
-def _placed(
-    table: Predictions, points: pl.LazyFrame, priors: Priors | Belief | None, level: float
-) -> tuple[pl.LazyFrame, list[str]]:
-    """The points at the priors in use, with the keys that they share with a table, and these."""
-    given = require(points, POINTS, source="operating_points(...)")
+def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
+    """The points with their rates on a table, and whether all equal the tuned ones, in `SAME`."""
+    schema = points.collect_schema()
     # Points that were applied before, or are those of `expected_cost`, have further columns.
-    shared = [key for key in given if key in table.keys or key not in OF_THRESHOLDS]
+    shared = [key for key in require(points, POINTS, source="") if key not in OF_THRESHOLDS]
     check_shared_keys(shared, table.keys, "the points")
-    kinds = table.rows.collect_schema()
-    typed = with_key_types(points, kinds, shared)
-    placed = with_priors_in_use(typed, priors, table.keys, level)
-    present = placed.collect_schema().names()
-    shared = [key for key in table.keys if key in present]
-    return with_key_types(placed, kinds, shared), shared
-
-
-def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
-    """The points with their rates on a table, and whether all equal the tuned ones."""
-    limit, share = pl.col(private("at")), pl.col("share")
-    tuned = [private(name) for name in ("tpr", "fpr", "positives", "negatives")]
-    placed = [*PRIOR_LIMITS, METHOD]
-    tuned_points = points.select(
-        *shared, "rule", "prior", "share", *placed,
-        pl.col("threshold").alias(private("at")),
-        *(pl.col(name.removeprefix(PRIVATE)).alias(name) for name in tuned),
-    ).unique()  # fmt: skip
-    # Join by values, since rows of a lazy table have no stable number.
-    join_keys = [*table.keys, "rule", "prior", "share", *placed, private("at"), *tuned]
-    called = (
-        table.valid_rows.join(tuned_points, on=shared or pl.lit(0), nulls_equal=True)
-        .group_by(join_keys)
-        .agg(_called(limit, share, weighted=table.weighted))
-    )
-    counts = totals(table).select(*table.keys, "positives", "negatives", "note")
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    has_point = share.is_not_null()
-    t = pl.when(has_point & (positives > 0)).then(share_of(pl.col("tpr"), positives))
-    f = pl.when(has_point & (negatives > 0)).then(share_of(pl.col("fpr"), negatives))
-    realised = [pl.col(name.removeprefix(PRIVATE)) for name in tuned]
-    equal = [
-        (a - pl.col(b)).abs() <= ROUNDING * a.abs() for a, b in zip(realised, tuned, strict=True)
-    ]
-    skewed = (1 - pl.col("prior")) / pl.col("prior")
-    return (
-        counts.join(tuned_points, on=shared or pl.lit(0), how="left", nulls_equal=True)
-        .join(called, on=join_keys, how="left", nulls_equal=True)
-        .with_columns(t.alias("tpr"), f.alias("fpr"))
-        .with_columns(
-            rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),
-            limit.alias("threshold"),
-            _note_on_calls(),
-            pl.all_horizontal(equal).fill_null(False).alias(SAME),
+    intervals = [name for name in PRIOR_LIMITS if name in schema]
+    placed = (
+        with_key_types(points, table.rows.collect_schema(), shared)
+        .select(
+            *shared, "rule", "prior", *intervals, "share", pl.col("threshold").alias(AT),
+            *(pl.col(name).alias(private(name)) for name in TUNED),
         )
-        .sort(*table.keys, "prior", "rule", "threshold", nulls_last=True)
+        .unique()
+        .with_row_index(POINT)
+        .cache()
+    )  # fmt: skip
+    score, truth, at, share = (pl.col(name) for name in (SCORE, TRUTH, AT, "share"))
+    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
+    # Without a threshold nothing is called positive.
+    above, tied = (score > at).fill_null(False), (score == at).fill_null(False)
+    surely, perhaps = above | (tied & (share >= 1)), above | (tied & (share > 0))
+    called = (
+        table.valid_rows.join(placed, on=shared or pl.lit(0), nulls_equal=True)
+        .group_by(*table.keys, POINT)
+        .agg(
+            ((above + tied * share) * truth * weight).sum().alias("tpr"),
+            ((above + tied * share) * ~truth * weight).sum().alias("fpr"),
+            *(
+                ((called & of_class).fill_null(False) * weight).sum().alias(name)
+                for name, of_class, called in zip(
+                    COUNTS, (truth, truth, ~truth, ~truth), (surely, perhaps) * 2, strict=True
+                )
+            ),
+        )
+    )
+    rates = {
+        name: pl.when(share.is_not_null() & (pl.col(total) > 0)).then(
+            share_of(pl.col(name), pl.col(total))
+        )
+        for name, total in (("tpr", "positives"), ("fpr", "negatives"))
+    }
+    as_tuned = [
+        (pl.col(name) - pl.col(private(name))).abs() <= ROUNDING * pl.col(name).abs()
+        for name in TUNED
+    ]
+    return (
+        totals(table)
+        .select(*table.keys, "positives", "negatives", "note")
+        .join(placed, on=shared or pl.lit(0), how="left", nulls_equal=True)
+        .join(called, on=[*table.keys, POINT], how="left", nulls_equal=True)
+        .with_columns(pl.when(share.is_not_null()).then(pl.col(COUNTS)), **rates, threshold=AT)
+        .with_columns(pl.all_horizontal(as_tuned).fill_null(False).alias(SAME))
     )
 
 
-def _called(limit: pl.Expr, share: pl.Expr, *, weighted: bool) -> list[pl.Expr]:
-    """The cases called positive: of positives, in `tpr`, of negatives, in `fpr`, and `COUNTS`."""
-    weight = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
-    pos, neg = pl.col(TRUTH) * weight, ~pl.col(TRUTH) * weight
-    # Without a threshold nothing is called positive.
-    above = (pl.col(SCORE) > limit).fill_null(False)
-    tied = (pl.col(SCORE) == limit).fill_null(False)
-    called = above.cast(pl.Float64) + tied.cast(pl.Float64) * share
-    surely, perhaps = above | (tied & (share >= 1)), above | (tied & (share > 0))
-    least_and_most = ((pos, surely), (pos, perhaps), (neg, surely), (neg, perhaps))
-    return [
-        (called * pos).sum().alias("tpr"),
-        (called * neg).sum().alias("fpr"),
-        *(
-            (is_called.fill_null(False) * cases).sum().cast(pl.Float64).alias(name)
-            for name, (cases, is_called) in zip(COUNTS, least_and_most, strict=True)
-        ),
-    ]
+def _at_priors_in_use(
+    judged: pl.LazyFrame, priors: Priors | Belief | None, keys: Sequence[str], level: float
+) -> pl.LazyFrame:
+    """The judged points at the priors in use, with limits, which of a known prior are itself."""
+    prior = pl.col("prior")
+    if priors is None:
+        positives, negatives = pl.col("positives"), pl.col("negatives")
+        if PRIOR_LIMITS[0] in judged.collect_schema():
+            return judged
+        # Numbers are judged at the share of positives here.
+        is_number = pl.col(private("positives")).is_null() & (pl.col("rule") == "threshold")
+        here = pl.when(is_number).then(positives / (positives + negatives))
+        known = judged.with_columns(pl.coalesce(prior, here).alias("prior"))
+        return known.with_columns(prior.alias(name) for name in PRIOR_LIMITS)
+    moved = judged.drop("prior", *PRIOR_LIMITS, strict=False)
+    if isinstance(priors, Belief):
+        low, high = priors.distribution.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
+        values = {"prior": priors.mean, "prior_lower": float(low), "prior_upper": float(high)}
+        return moved.with_columns(**{name: pl.lit(value) for name, value in values.items()})
+    if is_estimate(priors):
+        return with_estimates(moved, priors, keys).drop(METHOD)
+    known = at_priors(moved, priors).drop("skew")
+    return known.with_columns(prior.alias(name) for name in PRIOR_LIMITS)
 
 
-def _note_on_calls() -> pl.Expr:
-    """Note on the rows and classes of a key and on its point."""
+def _notes(estimated: pl.Expr | None) -> list[pl.Expr]:
+    """Notes on the classes of a key, on its point and on its estimated prior."""
     lack = (
         pl.when(pl.col("rule").is_null())
         .then(pl.lit("there is no point for this key"))
         .when(pl.col("share").is_null())
         .then(pl.lit("no point was chosen"))
-        .when(pl.col("prior").is_null())
-        .then(pl.lit(NOT_ESTIMATED))
     )
-    absent = one_class_note(pl.col("positives"), pl.col("negatives"))
-    return joined_notes("note", absent, lack)
+    if estimated is not None:
+        lack = lack.when(estimated.is_null()).then(pl.lit(NOT_ESTIMATED))
+    return [one_class_note(pl.col("positives"), pl.col("negatives")), lack]
+
+
+def _notes_on_limits(doubt: str | None, *, same_table: bool) -> list[pl.Expr]:
+    """Notes on why there are no limits, and on what they leave out."""
+    is_limited = pl.any_horizontal(pl.col("tpr_lower", "fpr_lower").is_not_null())
+    has_few = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
+    has_prior = pl.col("prior").is_not_null()
+    unsure = has_prior & pl.any_horizontal(pl.col(PRIOR_LIMITS).is_null())
+    is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & is_limited
+    return [
+        pl.when(has_few)
+        .then(pl.lit(f"{FEW_CLUSTERS}: no interval of what depends on it"))
+        .when(unsure)
+        .then(pl.lit("the estimated prior has no interval: none at it")),
+        pl.when(is_limited).then(pl.lit(doubt, pl.String)),
+        pl.when(is_set_here if same_table else False).then(pl.lit(SET_HERE)),
+    ]

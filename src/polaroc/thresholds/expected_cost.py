@@ -1,9 +1,8 @@
 """The least expected cost of curves where the prior, and the cost of a miss, are uncertain."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from math import ceil
-from typing import Any, TypeAlias
+from __future__ import annotations
+
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import polars as pl
@@ -26,131 +25,175 @@ from polaroc.base.columns import (
     require,
     with_level,
 )
+from polaroc.base.private_columns import private
 from polaroc.base.statistics import quadrature
-from polaroc.curves.curve import curves_of
+from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.hull import hulls_of
 from polaroc.errors import InvalidArgument, example
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, frame_of_cases
+from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief
-from polaroc.priors.distributions import Atoms, Distribution, Flat
-from polaroc.priors.in_use import (
-    METHOD,
-    NO_INTERVAL,
-    PRIOR_AND_LIMITS,
-    is_estimate,
-    level_of,
-    multiplied,
-    with_estimates,
-)
-from polaroc.thresholds.operating_points import POINTS, operating_points
-from polaroc.typing import Array
+from polaroc.priors.distributions import Atoms
+from polaroc.priors.in_use import NO_INTERVAL, PRIOR_AND_LIMITS, level_of
+from polaroc.thresholds.operating_points import operating_points
+from polaroc.typing import Array, Table
 
-# What a prior is said by: a range, a number, a belief, or estimates of it.
-Uncertain: TypeAlias = tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame
-# By prior and limits of an estimate; of other priors by nothing.
-Beliefs: TypeAlias = dict[tuple[float, ...], Belief]
-# Gauss-Legendre nodes on each panel of an integral, panels, and their length in log odds.
-NODES, MIN_PANELS, LONGEST = 16, 10, 3.0
+# Values with their weights, which sum to 1.
+Nodes: TypeAlias = tuple[Array, Array]
+NODES = 200
+# The vertices of a hull, and the costs that depend on all of them.
+TPR, FPR = private("tpr"), private("fpr")
+LEAST = dict.fromkeys(("cost_following", "cost_informed", "cost_trivial"), pl.Float64())
 
 
-def expected_costs(
-    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
-    priors: float | pl.DataFrame,
-    beliefs: Beliefs,
-    share: Belief | None,
-    fn: float,
-    fp: float,
-) -> pl.LazyFrame:
-    """The points and costs of `polaroc.expected_cost`, without limits.
+@frame_of_cases
+def expected_cost(
+    curve: Table | Cases[Any],
+    *,
+    over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
+    cost: float | Belief = 0.5,
+    cost_fn: float | None = None,
+    cost_fp: float | None = None,
+    **columns: Unpack[Columns],
+) -> pl.DataFrame | pl.LazyFrame:
+    """The least expected cost of each curve where prior and cost of a miss are uncertain.
 
-    `fn` and `fp` are the expected costs of a miss and of a false alarm. `share` is the belief
-    about what a miss carries of both, None where they are known.
+    A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
+    cπ(1−t) + (1−c)(1−π)f per case. Prior and c are independent. Or a miss and a false alarm cost
+    what `cost_fn` and `cost_fp` say.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`; or predictions, one row per case: any table that `cases`
+        takes, or its result.
+    over
+        A range (lo, hi) of priors, every one of them equally likely; a prior; a belief, `uniform`
+        or `beta`; or the result of `estimate_prior`: of each key
+        its own estimate, half normal to either side within its interval.
+    cost
+        The share c of the cost that a miss carries, in (0, 1), or a belief about it.
+    cost_fn, cost_fp
+        In place of `cost`: what a missed positive and a false alarm cost, > 0, 1 for the one that
+        is not given. Costs are then in their unit, per case.
+    **columns
+        What the columns mean, as in `cases`.
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per key, sorted, with the columns of `operating_points`, so that the best
+        fixed threshold can be given to `apply_thresholds`: `rule` is "cost", `prior` the
+        expected one, and the point the one of least expected cost. Then, all Float64:
+        `cost_fixed`, the expected cost of that point; `cost_following`, that of a threshold
+        which is set anew for each prior, and so knows it; `worth_of_prior`, the difference;
+        `cost_informed`, that of a threshold which knows c, too; and `cost_trivial`, that of
+        calling all or none positive with the same knowledge. Costs of keys without
+        positives, without negatives or with rows that cannot be ranked are null, and those
+        at an estimate without an interval. For estimates also `prior_lower`,
+        `prior_upper` and `level`, as in `operating_points`.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns or rows of a curve are missing.
+    InvalidArgument
+        For an argument outside what is allowed.
+
+    Notes
+    -----
+    Costs as in Drummond and Holte (2006). Expectations are sums over 200 Gauss-Legendre nodes of
+    each belief, with a relative error of about 1e-5; a number, and the few nodes of an estimate,
+    are themselves. On the table that a threshold was chosen on its cost is too low: the cost of the
+    fixed threshold on other cases, with limits, is that of `apply_thresholds`.
+    Like `hull`, the plan holds a Python function.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> costs = pr.expected_cost(curves, over=(0.05, 0.5), cost=0.8)
+    >>> costs.select(pl.col("cost_fixed", "cost_following", "worth_of_prior").round(4)).row(0)
+    (0.1165, 0.0947, 0.0218)
     """
-    curves = curves_of(curve)
-    if is_estimate(priors):
-        curves = multiplied(curves, priors)
-    keys = curve_keys(curves)
-    hulls = hulls_of(curves).cache()
-    p, t, f = (pl.col(name) for name in ("prior", "tpr", "fpr"))
-    fixed, following = pl.col("cost_fixed"), pl.col("cost_following")
-    points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp)
-    known = Atoms((fn / (fn + fp),), (1.0,))
-    informed = known if share is None else share.distribution
-    placed, at = (
-        (with_estimates(hulls, priors, keys).drop(METHOD), ("prior", *PRIOR_LIMITS))
-        if is_estimate(priors)
-        else (hulls, ())
-    )
-
-    @cache
-    def trivial(*own: float) -> float | None:
-        return least(*calling_all_or_none(), own, informed)
-
-    def least(t: Array, f: Array, own: tuple[float, ...], of_cost: Distribution) -> float | None:
-        belief = beliefs.get(own)
-        if belief is None:
-            return None
-        return (fn + fp) * least_cost(t, f, belief.distribution, of_cost)
-
-    costs = _per_key_of_hulls(
-        placed,
-        keys,
-        {
-            "cost_following": lambda t, f, *own: least(t, f, own, known),
-            "cost_informed": lambda t, f, *own: least(t, f, own, informed),
-            "cost_trivial": lambda t, f, *own: trivial(*own),
-        },
-        *at,
-    )
-    is_lacking = p.is_not_null() & following.is_null()
-    result = (
-        points.join(costs, on=keys or pl.lit(0), how="left", nulls_equal=True)
-        .with_columns(
-            pl.when(following.is_not_null())
-            .then(fn * p * (1 - t) + fp * (1 - p) * f)
-            .alias("cost_fixed"),
-            pl.coalesce("note", pl.when(is_lacking).then(pl.lit(NO_INTERVAL))).alias("note"),
-        )
-        .with_columns((fixed - following).clip(0).alias("worth_of_prior"))
-        .select(*keys, *POINTS, *at[1:], *EXPECTED_COSTS)
-        .sort(*keys, "prior", nulls_last=True)
-    )
-    return with_level(result, level_of(priors)) if is_estimate(priors) else result
-
-
-def costs_of(
-    cost: float | Belief, cost_fn: float | None, cost_fp: float | None
-) -> tuple[Belief | None, float, float]:
-    """The belief about the share of a miss, None where costs are known, and both costs."""
     if cost_fn is None and cost_fp is None:
-        share = _belief_of("cost", cost)
-        return share, share.mean, 1 - share.mean
-    refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=unless(0.5, cost))
-    fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
-    check_factors(cost_fn=fn, cost_fp=fp)
-    return None, float(fn), float(fp)
+        about_cost = _belief("cost", cost)
+        fn, fp = about_cost.mean, 1 - about_cost.mean
+    else:
+        refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=unless(0.5, cost))
+        fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
+        check_factors(cost_fn=fn, cost_fp=fp)
+        about_cost = discrete([fn / (fn + fp)])
+    known, informed = _nodes(discrete([fn / (fn + fp)])), _nodes(about_cost)
+    beliefs: dict[tuple[float | None, ...], Nodes]
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        priors, beliefs = _estimates(over)
+        at = ["prior", *PRIOR_LIMITS]
+    else:
+        belief = _belief("over", over)
+        priors, beliefs, at = belief.mean, {(): _nodes(belief)}, []
+    given = cases_or_curve(curve, columns)
+    hulls = hulls_of(curves_of(given)).cache()
+    points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp).lazy()
+    of_curve = curve_keys(hulls)
+    vertices = (
+        hulls.filter(HAS_BOTH)
+        .sort(pl.col("tp") + pl.col("fp"))
+        .group_by(of_curve, maintain_order=True)
+        .agg(pl.col("tpr").alias(TPR), pl.col("fpr").alias(FPR))
+    )
+    placed = points.join(vertices, on=of_curve or pl.lit(0), how="left", nulls_equal=True)
+
+    def costs(frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows with the least costs on their hulls."""
+        rows = []
+        for t, f, *own in frame.select(TPR, FPR, *at).iter_rows():
+            prior = beliefs.get(tuple(own))
+            if prior is None or not t:
+                rows.append([None] * 3)
+                continue
+            best = [
+                (fn + fp) * _least_cost(np.array(tpr), np.array(fpr), prior, share)
+                for tpr, fpr, share in ((t, f, known), (t, f, informed), ([0, 1], [0, 1], informed))
+            ]
+            rows.append(best)
+        return frame.hstack(pl.DataFrame(rows, schema=LEAST, orient="row"))
+
+    p, t, f, following = (pl.col(name) for name in ("prior", "tpr", "fpr", "cost_following"))
+    fixed = pl.when(following.is_not_null()).then(fn * p * (1 - t) + fp * (1 - p) * f)
+    is_lacking = p.is_not_null() & following.is_null() & pl.col("note").is_null()
+    names = points.collect_schema().names()
+    result = (
+        placed.map_batches(costs, schema={**placed.collect_schema(), **LEAST})
+        .with_columns(
+            fixed.alias("cost_fixed"),
+            (fixed - following).clip(0).alias("worth_of_prior"),
+            pl.when(is_lacking).then(pl.lit(NO_INTERVAL)).otherwise("note").alias("note"),
+        )
+        .select(*names[: names.index("note") + 1], *at[1:], *EXPECTED_COSTS)
+        .sort(*names[: names.index("rule")], "prior", nulls_last=True)
+    )
+    return like(given, with_level(result, level_of(priors)) if at else result)
 
 
-def beliefs_about(over: Uncertain) -> tuple[float | pl.DataFrame, Beliefs]:
-    """The expected prior and the belief; of estimates each moved to what it lets expect."""
-    if not isinstance(over, pl.DataFrame | pl.LazyFrame):
-        belief = _belief_of("over", over)
-        return belief.mean, {(): belief}
+def _estimates(
+    over: pl.DataFrame | pl.LazyFrame,
+) -> tuple[pl.DataFrame, dict[tuple[float | None, ...], Nodes]]:
+    """The estimates, each moved to the mean of its belief, and the nodes of these beliefs."""
     require(as_lazy(over), PRIOR_AND_LIMITS, source="estimate_prior(...)")
     table = as_lazy(over).collect()
-    beliefs: Beliefs = {}
-    expected = []
-    for number, own in enumerate(table.select(PRIOR_AND_LIMITS).iter_rows()):
-        mean = own[0]
-        if None not in own:
+    beliefs: dict[tuple[float | None, ...], Nodes] = {}
+    means = []
+    for number, (prior, *limits) in enumerate(table.select(PRIOR_AND_LIMITS).iter_rows()):
+        means.append(prior)
+        if None not in (prior, *limits):
             belief = belief_of_estimate(table[number])
-            mean = belief.mean
-            beliefs[mean, *own[1:]] = belief
-        expected.append(mean)
-    return table.with_columns(pl.Series("prior", expected, pl.Float64)), beliefs
+            means[-1] = belief.mean
+            beliefs[belief.mean, *limits] = _nodes(belief)
+    return table.with_columns(pl.Series("prior", means, pl.Float64)), beliefs
 
 
-def _belief_of(argument: str, value: object) -> Belief:
+def _belief(argument: str, value: object) -> Belief:
     """A belief; of a number the one that is certain, of a pair that of the range."""
     if isinstance(value, Belief):
         return value
@@ -166,102 +209,22 @@ def _belief_of(argument: str, value: object) -> Belief:
     return resolve_belief(value)
 
 
-def _per_key_of_hulls(
-    hulls: pl.LazyFrame,
-    keys: Sequence[str],
-    values: dict[str, Callable[..., float | None]],
-    *extra: str,
-) -> pl.LazyFrame:
-    """Functions of recall and false positive rate at the vertices, and of extra columns, by key."""
-    vertices = (
-        hulls.filter(HAS_BOTH)
-        .sort(*keys, pl.col("tp") + pl.col("fp"), nulls_last=True)
-        .group_by(keys, maintain_order=True)
-        .agg("tpr", "fpr", *(pl.col(name).first() for name in extra))
-        # Without keys there is a row even where no curve has both classes.
-        .filter(pl.col("tpr").list.len() > 0)
-    )
-    schema = hulls.collect_schema()
-    names: dict[str, pl.DataType | type[pl.DataType]] = {
-        **{key: schema[key] for key in keys},
-        **dict.fromkeys(values, pl.Float64),
-    }
-
-    def computed(frame: pl.DataFrame) -> pl.DataFrame:
-        rows = [
-            [value(np.array(t), np.array(f), *more) for value in values.values()]
-            for t, f, *more in frame.select("tpr", "fpr", *extra).iter_rows()
-        ]
-        columns = pl.DataFrame(rows, schema=dict.fromkeys(values, pl.Float64), orient="row")
-        return pl.concat([frame.select(keys), columns], how="horizontal") if keys else columns
-
-    return vertices.map_batches(computed, schema=names)
+def _nodes(belief: Belief) -> Nodes:
+    """Values with weights: of a few values themselves, else Gauss-Legendre nodes of shares."""
+    known = belief.distribution
+    if isinstance(known, Atoms):
+        return np.array(known.values), np.array(known.weights)
+    shares, weights = np.array(quadrature(NODES)).T
+    return known.quantile(shares), weights
 
 
-def calling_all_or_none() -> tuple[Array, Array]:
-    """The hull of calling all or none positive."""
-    return np.array([0.0, 1.0]), np.array([0.0, 1.0])
-
-
-def least_cost(t: Array, f: Array, prior: Distribution, share: Distribution) -> float:
+def _least_cost(t: Array, f: Array, prior: Nodes, share: Nodes) -> float:
     """E[min over the vertices of cπ(1−t) + (1−c)(1−π)f] of independent π and c."""
-    # From these odds cπ/((1−c)(1−π)) on, a vertex is better than the one before.
+    misses = np.outer(share[0], prior[0]).ravel()
+    alarms = np.outer(1 - share[0], 1 - prior[0]).ravel()
     with np.errstate(divide="ignore"):
+        # From these odds on, a vertex is better than the one before.
         odds = np.diff(f) / np.diff(t)
-    misses, alarms = partial_means(np.concatenate(([0.0], odds, [np.inf])), prior, share)
-    return float((1 - t) @ np.diff(misses) + f @ np.diff(alarms))
-
-
-def partial_means(odds: Array, prior: Distribution, share: Distribution) -> tuple[Array, Array]:
-    """E[cπ] and E[(1−c)(1−π)], where cπ/((1−c)(1−π)) is at most each of the odds, else 0."""
-    # The two are alike: sum over the one that has few values, or integrate over the narrower.
-    outer, inner = sorted((prior, share), key=_width)
-    sums = []
-    for one in odds:
-        values, weights = _nodes(outer, inner, one)
-        mean, rest = _given(one, inner, values)
-        sums.append([mean @ (values * weights), rest @ ((1 - values) * weights)])
-    misses, alarms = np.array(sums).T
-    return misses, alarms
-
-
-def _given(odds: float, inner: Distribution, values: Array) -> tuple[Array, Array]:
-    """The partial mean of `inner`, and of 1 less it, where its odds times those of values are ≤."""
-    bound = odds * (1 - values) / values
-    with np.errstate(invalid="ignore"):
-        limit = np.where(np.isinf(bound), 1.0, bound / (1 + bound))
-    mean = inner.mean_below(limit)
-    return mean, inner.below(limit) - mean
-
-
-def _logit(value: Array) -> Array:
-    return np.log(value) - np.log1p(-value)
-
-
-def _width(distribution: Distribution) -> float:
-    """The width of the middle two thirds, in log odds; 0 of a few values."""
-    if isinstance(distribution, Atoms):
-        return 0.0
-    low, high = _logit(distribution.quantile(np.array([1 / 6, 5 / 6])))
-    return float(high - low)
-
-
-def _nodes(outer: Distribution, inner: Distribution, odds: float) -> tuple[Array, Array]:
-    """Values of `outer` and weights, for a function of the limit of `inner`.
-
-    In log odds both are smooth on panels short against the width of `outer` and the distance π
-    of the nearest singularity, but at the ends of a flat `inner`.
-    """
-    if isinstance(outer, Atoms):
-        return np.array(outer.values), np.array(outer.weights)
-    low, high = outer.log_odds
-    panels = max(MIN_PANELS, ceil((high - low) / LONGEST))
-    edges = np.linspace(low, high, panels + 1)
-    if isinstance(inner, Flat) and 0 < odds < np.inf:
-        kinks = np.log(odds) - _logit(np.array([inner.lo, inner.hi]))
-        edges = np.sort(np.concatenate([edges, kinks[(kinks > low) & (kinks < high)]]))
-    unit, weights = map(np.array, zip(*quadrature(NODES), strict=True))
-    lengths = np.diff(edges)[:, None]
-    at = (edges[:-1, None] + lengths * unit).ravel()
-    values = 1 / (1 + np.exp(-at))
-    return values, (lengths * weights).ravel() * outer.density(values) * values * (1 - values)
+    best = np.searchsorted(odds, misses / alarms)
+    least = misses * (1 - t[best]) + alarms * f[best]
+    return float(np.outer(share[1], prior[1]).ravel() @ least)

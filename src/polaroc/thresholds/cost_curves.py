@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
-import numpy as np
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_bool, check_share, refuse_unused, shares, unless
-from polaroc.base.columns import (
-    HAS_BOTH,
-    collect_like,
-    curve_keys,
-    refuse_clash,
-    with_level,
-    within,
-)
-from polaroc.base.private_columns import SHARES, SOUGHT, private
+from polaroc.base.columns import HAS_BOTH, collect_like, curve_keys, with_level, within
+from polaroc.base.private_columns import private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import cases_or_curve, curves_of, like
@@ -27,18 +19,16 @@ from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.dependence import dependence, with_note
+from polaroc.predictions.dependence import dependence
 from polaroc.priors.grids import skew_at
-from polaroc.priors.in_use import KnownPrior
-from polaroc.thresholds.design_effects import EFFECTS, read_once, why_no_limits, with_effects
-from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.typing import Array, Frame, Priors, Table
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, read_once, with_effects
+from polaroc.thresholds.rate_limits import COUNTS, with_limits
+from polaroc.typing import Frame, Priors, Table
 
 PROBABILITY_COST = "probability_cost"
-LIMITS = ("lower", "upper", "note")
 DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "note")
-GIVEN = ("tpr", "fpr", "positives", "negatives", *EFFECTS, "prior", "threshold")
-ENDS = dict.fromkeys(("lower", "upper"), pl.Float64())
+# Whether the scores of a key are from 0 to 1, and the score at which a positive call pays.
+ARE_SHARES, SOUGHT = private("shares"), private("sought")
 
 
 def cost_curve(curve: Frame, probability_cost: int | Sequence[float] = 101) -> Frame:
@@ -84,18 +74,16 @@ def cost_curve(curve: Frame, probability_cost: int | Sequence[float] = 101) -> F
     """
     curves = whole_curves(curve)
     keys = curve_keys(curves)
-    grid = _grid(probability_cost)
+    grid = pl.LazyFrame({PROBABILITY_COST: shares("probability_cost", probability_cost)})
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
-    order = private("order")
+    called = pl.col("tp") + pl.col("fp")
     least = (
         hulls_of(curves)
         .filter(HAS_BOTH)
-        .join(grid, how="cross")
-        .with_columns(
-            ((1 - t) * x + f * (1 - x)).alias("cost"), (pl.col("tp") + pl.col("fp")).alias(order)
-        )
+        .join(grid.cast(pl.Float64), how="cross")
+        .with_columns(((1 - t) * x + f * (1 - x)).alias("cost"), called.alias(SOUGHT))
         .group_by(*keys, PROBABILITY_COST)
-        .agg(pl.col("cost", "threshold", "tpr", "fpr").sort_by("cost", order).first())
+        .agg(pl.col("cost", "threshold", "tpr", "fpr").sort_by("cost", SOUGHT).first())
         .sort(*keys, PROBABILITY_COST, nulls_last=True)
     )
     return collect_like(curve, least)
@@ -195,41 +183,40 @@ def decision_curve(
     check_share("level", level)
     given = cases_or_curve(curve, columns)
     given = read_once(given) if intervals else given
-    cases = given if isinstance(given, Cases) else None
     curves = curves_of(given)
     keys = curve_keys(curves)
     requested = pl.LazyFrame({"threshold": shares("thresholds", thresholds, closed=False)})
-    ranked, totals = _classes(curves, keys)
-    thresholds_by_prior = at_priors(totals.join(requested, how="cross"), priors).with_columns(
+    ranked = curves.filter(HAS_BOTH)
+    lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
+    totals = (
+        ranked.group_by(keys)
+        .agg(
+            pl.col("positives", "negatives").max(),
+            ((lowest >= 0) & (highest <= 1)).alias(ARE_SHARES),
+        )
+        # Without keys there is a row even if no curve has both classes.
+        .filter(pl.col("positives").is_not_null())
+    )
+    sought = at_priors(totals.join(requested, how="cross"), priors).with_columns(
         _raw_threshold(score_prior).alias(SOUGHT)
     )
     t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
-    lack = pl.when(~pl.col(SHARES)).then(pl.lit("scores are not probabilities"))
     decided = (
-        _rates_at_thresholds(ranked, thresholds_by_prior, keys)
-        .with_columns(pl.when(SHARES).then(rate).alias(rate) for rate in ("tpr", "fpr"))
+        _rates_at_thresholds(ranked, sought, keys)
+        .with_columns(pl.when(ARE_SHARES).then(rate).alias(rate) for rate in ("tpr", "fpr"))
         .with_columns(
             rates.net_benefit(t, f, skewed, threshold=p).alias("net_benefit"),
             # In this form it is 0, not nearly 0, where the threshold is the prior.
             ((pl.col("prior") - p) / (1 - p)).alias("treat_all"),
-            lack.alias("note"),
+            pl.when(~pl.col(ARE_SHARES)).then(pl.lit("scores are not probabilities")).alias("note"),
         )
     )
-    order = (*keys, "prior", "threshold")
-    if not intervals:
-        return like(given, decided.select(*keys, *DECISIONS).sort(order, nulls_last=True))
-    refuse_clash(keys, LIMITS)
-    sampled = cases is not None and cases.weight is not None
-    sure = with_benefit_limits(with_effects(decided, cases, keys), level, sampled=sampled)
-    shown = [*keys, *(name for name in DECISIONS if name != "note"), *LIMITS]
-    doubt = None if cases is None else dependence(cases)
-    noted = with_note(sure.select(shown), doubt, pl.col("lower").is_not_null())
-    return like(given, with_level(noted.sort(order, nulls_last=True), level))
-
-
-def _grid(probability_cost: int | Sequence[float]) -> pl.LazyFrame:
-    costs = shares("probability_cost", probability_cost)
-    return pl.LazyFrame({PROBABILITY_COST: costs}, schema={PROBABILITY_COST: pl.Float64})
+    shown = [*keys, *DECISIONS]
+    if intervals:
+        decided = _with_limits(decided, given, keys, level)
+        shown[-1:] = ["lower", "upper", "note"]
+    result = decided.select(shown).sort(*keys, "prior", "threshold", nulls_last=True)
+    return like(given, with_level(result, level) if intervals else result)
 
 
 def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
@@ -245,31 +232,16 @@ def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
     return pl.when((odds_ratio - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
 
 
-def _classes(curve: pl.LazyFrame, keys: Sequence[str]) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Curves with both classes, and per key the totals and whether scores are from 0 to 1."""
-    ranked = curve.filter(HAS_BOTH)
-    lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
-    totals = (
-        ranked.group_by(keys)
-        .agg(
-            pl.col("positives", "negatives").max(),
-            ((lowest >= 0) & (highest <= 1)).alias(SHARES),
-        )
-        .filter(pl.col("positives").is_not_null())
-    )
-    return ranked, totals
-
-
 def _rates_at_thresholds(
-    ranked: pl.LazyFrame, thresholds_by_prior: pl.LazyFrame, keys: Sequence[str]
+    ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]
 ) -> pl.LazyFrame:
     """The requested thresholds with the rates of calling positive from each on."""
-    at, is_requested = pl.col("threshold").fill_null(float("inf")), pl.col(SHARES).is_not_null()
+    at, is_requested = pl.col("threshold").fill_null(float("inf")), pl.col(ARE_SHARES).is_not_null()
     points = ranked.select(*keys, "tpr", "fpr", at.alias(SOUGHT))
     last = within(pl.col("tpr", "fpr").forward_fill().fill_null(0.0), keys)
     # In descending order, the last point before a request has the least threshold not below it.
     return (
-        pl.concat([points, thresholds_by_prior], how="diagonal")
+        pl.concat([points, sought], how="diagonal")
         .sort(
             *keys, SOUGHT, is_requested, nulls_last=True, maintain_order=True,
             descending=[*[False] * len(keys), True, False],
@@ -279,63 +251,49 @@ def _rates_at_thresholds(
     )  # fmt: skip
 
 
-def with_benefit_limits(decided: pl.LazyFrame, level: float, *, sampled: bool) -> pl.LazyFrame:
-    """Rates at thresholds, with the `EFFECTS` of their curve, with limits of the net benefit.
+def _with_limits(
+    decided: pl.LazyFrame,
+    given: Cases[Any] | pl.DataFrame | pl.LazyFrame,
+    keys: Sequence[str],
+    level: float,
+) -> pl.LazyFrame:
+    """Limits of the net benefit: the prior less those of the cost, with false alarms at p/(1 − p).
 
-    A curve of fractional counts has limits only where its cases are `sampled`, with weights.
+    Sums of weights in a curve are no numbers of cases, and have none.
     """
-    schema = decided.collect_schema()
-
-    def computed(frame: pl.DataFrame) -> pl.DataFrame:
-        distinct = frame.select(GIVEN).unique(maintain_order=True)
-        of_curves = distinct.drop_nulls().partition_by(GIVEN[2:6], maintain_order=True)
-        parts = [_with_limits(own, level, sampled=sampled) for own in of_curves]
-        empty = distinct.clear().with_columns(
-            *(pl.lit(None, kind).alias(name) for name, kind in ENDS.items()), why=pl.lit("")
+    cases = given if isinstance(given, Cases) else None
+    prior, p = pl.col("prior"), pl.col("threshold")
+    is_sampled = cases is not None and cases.weight is not None
+    is_counted = is_sampled or decided.collect_schema()["positives"].is_integer()
+    called = {
+        name: (pl.col(rate) * pl.col(total)).round(9) if is_counted else pl.lit(None, pl.Float64)
+        for name, rate, total in zip(
+            COUNTS,
+            ("tpr", "tpr", "fpr", "fpr"),
+            ("positives",) * 2 + ("negatives",) * 2,
+            strict=True,
         )
-        found = frame.join(
-            pl.concat([empty, *parts]),
-            on=GIVEN,
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
-        )
-        return found.with_columns(joined_notes("note", "why")).drop("why")
-
-    return decided.map_batches(computed, schema={**schema, **ENDS})
-
-
-def _with_limits(rows: pl.DataFrame, level: float, *, sampled: bool) -> pl.DataFrame:
-    """The rows of one curve with limits, and why they have none."""
-    t, f, positives, negatives, *effects, prior, threshold = (rows[n].to_numpy() for n in GIVEN)
-    counts = [_counts(t, positives[0]), _counts(f, negatives[0])]
-    own = [float(effect[0]) for effect in effects]
-    counted = sampled or rows.schema["positives"].is_integer()
-    why = why_no_limits(own, counted=counted)
-    lower, upper = np.full((2, rows.height), np.nan)
-    if why is None:
-        lower, upper = _limits(counts, own, prior, threshold / (1 - threshold), level)
-    return rows.with_columns(
-        pl.Series("lower", lower).fill_nan(None), pl.Series("upper", upper).fill_nan(None),
-        why=pl.lit(why, pl.String),
-    )  # fmt: skip
-
-
-def _counts(rate: Array, total: float) -> Array:
-    """The cases called at each threshold, and all of them."""
-    counts = np.append(rate * total, total)
-    nearest = counts.round()
-    return np.where(np.isclose(counts, nearest, rtol=1e-9), nearest, counts)
-
-
-def _limits(
-    counts: Sequence[Array], effects: Sequence[float], prior: Array, odds: Array, level: float
-) -> tuple[Array, Array]:
-    # Up to a factor the net benefit is what cases of another prior cost less at equal costs.
-    scale = prior + odds * (1 - prior)
-    of_pos, of_neg = (
-        Calls(own[:-1] / effect, own[:-1] / effect, np.full(len(prior), own[-1] / effect))
-        for own, effect in zip(counts, effects, strict=True)
+    }
+    rows = with_effects(
+        decided.with_columns(prior_lower="prior", prior_upper="prior", **called), cases, keys
     )
-    least, most = limits("cost", of_pos, of_neg, KnownPrior(prior / scale), level, Costs())
-    return prior - scale * most, prior - scale * least
+
+    def limited(frame: pl.DataFrame) -> pl.DataFrame:
+        odds = frame.select(p / (1 - p)).to_series().to_numpy()
+        return with_limits(frame, ["cost"], level, cost_fp=odds)
+
+    ends = dict.fromkeys(("cost_lower", "cost_upper"), pl.Float64())
+    has_few = pl.any_horizontal(pl.col(EFFECTS).is_infinite())
+    doubt = None if cases is None else dependence(cases)
+    return rows.map_batches(limited, schema={**rows.collect_schema(), **ends}).with_columns(
+        (prior - pl.col("cost_upper")).alias("lower"),
+        (prior - pl.col("cost_lower")).alias("upper"),
+        joined_notes(
+            "note",
+            pl.when(has_few)
+            .then(pl.lit(f"{FEW_CLUSTERS}: no interval"))
+            .when(not is_counted)
+            .then(pl.lit("weights are not counts of cases: no interval")),
+            pl.when(pl.col("cost_lower").is_not_null()).then(pl.lit(doubt, pl.String)),
+        ),
+    )

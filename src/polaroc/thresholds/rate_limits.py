@@ -1,0 +1,153 @@
+"""Rates at a threshold by name, and their confidence limits from counts of cases."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from math import nan
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.private_columns import private
+from polaroc.base.statistics import binomial_band
+from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
+from polaroc.priors.in_use import MIN_PRIOR
+from polaroc.thresholds.design_effects import EFFECTS
+from polaroc.typing import Array
+
+# The cases of each class that a threshold calls positive at least and at most: the two differ if
+# cases that score just the threshold are called with a probability.
+COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
+FALL_WITH_TPR = ("cost", "error", "likelihood_ratio_negative")
+RISE_WITH_FPR = (*FALL_WITH_TPR, "posfrac")
+COMPLEMENTS = ("fnr", "specificity", "tnr")
+# The number of quantiles of a rate, and of rows that are in memory at once.
+QUANTILES, CHUNK = 2048, 500
+# Quantiles are computed at these normal scores, and interpolated between them.
+SCORES = np.linspace(-3.5, 3.5, 71)
+GOLDEN = (5**0.5 - 1) / 2
+
+
+def rate_at(name: str, t: Any, f: Any, skewed: Any, cost_fn: Any = 1, cost_fp: Any = 1) -> Any:
+    """A rate, or the cost per case, at the true and false positive rates and a skew.
+
+    Examples
+    --------
+    >>> rate_at("precision", 0.5, 0.5, 9), rate_at("cost", 0.5, 0.5, 1, cost_fn=10)
+    (0.1, 2.75)
+    """
+    if name in ("tpr", "fpr"):
+        return t if name == "tpr" else f
+    if name == "cost":
+        # A loss counts each of the two kinds of error with a weight of one half.
+        return 2 * rates.loss(t, f, skewed, cost_fn=cost_fn, cost_fp=cost_fp)
+    return RATES[name](t, f, skewed)
+
+
+def limit_columns(names: Iterable[str]) -> list[str]:
+    """The columns of the limits of rates."""
+    return [f"{name}_{end}" for name in names for end in ("lower", "upper")]
+
+
+def with_limits(
+    judged: pl.DataFrame,
+    names: Sequence[str],
+    level: float,
+    cost_fn: "float | Array" = 1,
+    cost_fp: "float | Array" = 1,
+) -> pl.DataFrame:
+    """Judged thresholds with the limits of rates.
+
+    Limits of a rate of one class are those of Clopper and Pearson, from the cases of this class.
+    Limits of another rate are quantiles of the rate at pairs of quantiles of the distributions
+    behind the limits of both classes (Fay, Proschan and Brittain 2015): the widest of those at the
+    prior and at the ends of its interval.
+
+    Parameters
+    ----------
+    judged
+        Thresholds with `COUNTS`, `positives`, `negatives`, and `EFFECTS`, by which these are
+        divided; with `prior` and its limits, which are the prior if it is known. There are no
+        limits without cases of a class, if its effect is infinite, or if the prior has none.
+    cost_fn, cost_fp
+        Numbers, or one for each row.
+    """
+    ends = [np.empty((0, 2 * len(names)))]
+    costs = [np.broadcast_to(cost, judged.height) for cost in (cost_fn, cost_fp)]
+    for start in range(0, judged.height, CHUNK):
+        rows = slice(start, start + CHUNK)
+        ends.append(_limits(judged[rows], names, level, *(cost[rows, None] for cost in costs)))
+    columns = zip(limit_columns(names), np.concatenate(ends).T, strict=True)
+    return judged.with_columns(pl.Series(name, end, nan_to_null=True) for name, end in columns)
+
+
+def _limits(
+    judged: pl.DataFrame, names: Sequence[str], level: float, cost_fn: Array, cost_fp: Array
+) -> Array:
+    """Lower and upper limits of each rate, side by side."""
+    from scipy.special import ndtr
+
+    tail = (1 - level) / 2
+    counts = [
+        # Rows of clusters and weights count as the number of independent cases that say as much.
+        judged.select(
+            pl.col(name).cast(pl.Float64).fill_null(nan) / pl.col(effect) for name in of_class
+        ).to_numpy()
+        for effect, of_class in zip(
+            EFFECTS, ((*COUNTS[:2], "positives"), (*COUNTS[2:], "negatives")), strict=True
+        )
+    ]
+    of_tpr, of_fpr = (_clopper_pearson(one, np.array([2 * tail]))[..., 0] for one in counts)
+    nodes, order = _nodes()
+    true_rates, false_rates = (
+        # The upper ones are in the order of their shares, as the lower ones are.
+        np.stack([low, high[:, ::-1]]) @ nodes
+        for low, high in (_clopper_pearson(one, 2 * ndtr(SCORES)) for one in counts)
+    )
+    false_rates = false_rates[..., order]
+    priors = [judged["prior"].to_numpy()[:, None].clip(MIN_PRIOR, 1 - MIN_PRIOR)]
+    for name in PRIOR_LIMITS:
+        end = judged[name].to_numpy()[:, None].clip(MIN_PRIOR, 1 - MIN_PRIOR)
+        if not np.array_equal(end, priors[0]):
+            priors.append(end)
+    ends = []
+    for name in names:
+        if name in (*OF_POSITIVES, *OF_NEGATIVES):
+            low, high = of_tpr if name in OF_POSITIVES else of_fpr
+            ends += [1 - high, 1 - low] if name in COMPLEMENTS else [low, high]
+            continue
+        for is_upper in (False, True):
+            t = true_rates[int(is_upper != (name in FALL_WITH_TPR))]
+            f = false_rates[int(is_upper == (name in RISE_WITH_FPR))]
+            with np.errstate(divide="ignore"):
+                # A likelihood ratio may be infinite, and is not interpolated.
+                at_priors = [
+                    np.quantile(
+                        rate_at(name, t, f, (1 - prior) / prior, cost_fn, cost_fp),
+                        1 - tail if is_upper else tail,
+                        axis=1,
+                        method="higher" if is_upper else "lower",
+                    )
+                    for prior in priors
+                ]
+            ends.append(np.max(at_priors, axis=0) if is_upper else np.min(at_priors, axis=0))
+    return np.stack(ends, axis=1)
+
+
+def _clopper_pearson(counts: Array, errors: Array) -> Array:
+    """Lower and upper limits of a rate for each row and error rate; NaN without cases."""
+    least, most, total = counts.T[..., None]
+    low, high = binomial_band(least, total, errors).lower, binomial_band(most, total, errors).upper
+    return np.where((total > 0) & np.isfinite(least), (low, high), nan)
+
+
+@cache
+def _nodes() -> tuple[Array, Array]:
+    """The weights that interpolate quantiles at even shares, and an order that pairs them."""
+    from scipy.special import ndtri
+
+    shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    weights = [np.interp(ndtri(shares), SCORES, one) for one in np.eye(len(SCORES))]
+    return np.stack(weights), np.argsort(np.arange(QUANTILES) * GOLDEN % 1).argsort()

@@ -96,7 +96,9 @@ def report(table, **columns):
 
 def gate(table, **columns):
     found = pr.gate(table, **columns, measure="auc", champion="A", challenger="B")
-    return pl.DataFrame({name: [value] for name, value in vars(found).items()})
+    return found.tables["difference"].with_columns(
+        estimates=pl.lit(list(found.estimates)), cases=pl.lit(found.cases)
+    )
 
 
 def table_of(function, name):

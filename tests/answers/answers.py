@@ -173,7 +173,7 @@ def choose_by_cost(of: Case) -> pl.DataFrame | None:
 def gate(of: Case) -> pl.DataFrame:
     options = {"champion": "A", "challenger": "B", "margin": 0.1}
     result = pr.gate(of.table, measure="auc", **options, **of.columns)
-    fields = ("champion_estimate", "challenger_estimate", "difference", "lower", "upper")
+    fields = ("difference", "lower", "upper")
     return pl.DataFrame({name: [getattr(result, name)] for name in fields}).with_columns(
         passes=result.verdict == "pass", pair=pl.lit("A|B")
     )
@@ -312,7 +312,7 @@ VERBS = {
     "gate": Verb(
         gate,
         ("pair",),
-        ("champion_estimate", "challenger_estimate", "difference", "lower", "upper", "passes"),
+        ("difference", "lower", "upper", "passes"),
         every=2,
     ),
     "operating_points": Verb(operating_points, POINT, RATES),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Unpack
 
@@ -12,25 +11,23 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_share, check_text, is_number, pair_of, shortened
-from polaroc.base.rounding import number, rounded_up
-from polaroc.base.statistics import equal_units, least_factor
+from polaroc.base.rounding import rounded_up
+from polaroc.base.statistics import equal_units
 from polaroc.errors import InvalidArgument, example
-from polaroc.inference.evidence import CASES, UnitInfluences, contrasts
-from polaroc.inference.influence import influence_of_cases
-from polaroc.inference.scored_cases import ScoredCases, scored_by_key
-from polaroc.inference.small_samples import (
-    AREAS,
-    bias_of_few_negatives,
-    bias_on_folds,
-    difference_limits,
-    why_no_promise,
-)
-from polaroc.inference.unseen_positive import Positives, equal_positives
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.inference.evidence import contrasts
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
-from polaroc.measures.spec import Measure
 from polaroc.models.answer import describe_priors
 from polaroc.models.compare import compare, without_variation
-from polaroc.models.gate_result import GateResult, Verdict, decide
+from polaroc.models.gate_limits import (
+    cases_needed,
+    difference_limits,
+    unit_influences,
+    unseen_share,
+    why_too_few,
+    with_unseen,
+)
+from polaroc.models.gate_result import GateResult, decide
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
 from polaroc.models.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.models.paired_cases import fitted, single_measure, too_few_cases
@@ -40,15 +37,15 @@ from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior, Table
 
-# Limits of challenger minus champion if there were so many times the cases.
-Limits = Callable[[float], tuple[float, float]]
-# With fewer cases of a class the limits are clearly wider than with many.
-FEW_CASES = 200
-# The largest multiple of the cases that is tried, and the precision with which it is found.
-MAX_CASES, PRECISION = 1024, 1.02
-FEW_NEGATIVES = (
-    "With few negatives areas are biased, by an unknown amount. So the interval is {} wider on "
-    "both sides, three times the change with half of the negatives."
+# Measures that are means over the positives, of which a model may miss some.
+AREAS = ("auc", "auprec", "iauprec")
+# The largest multiple of the cases that is named.
+MAX_CASES = 1024
+AS_NOW = ", if the models differed as much on them."
+UNKNOWN_POSITIVES = (
+    "Nothing tells how many positives there are, of which a model may miss some that few would not "
+    "show. So there is no interval, pass or fail: give predictions with case='id'; or of measures "
+    "without weights test_train_ratio=0.25, 1/(k-1) for k folds."
 )
 
 
@@ -100,7 +97,7 @@ def gate(
     -------
     GateResult
         `verdict` ("pass", "fail", "undecided"), `difference` (challenger minus
-        champion) with `lower` and `upper`, `answer` in one sentence, `warnings`, and a
+        champion) with `lower` and `upper`, `answer` in one sentence, `tables`, `warnings`, and a
         `summary()` to print.
 
     Raises
@@ -115,7 +112,7 @@ def gate(
     -----
     "pass" if `lower` ≥ −`margin`, "fail" if `upper` < −`margin`, else "undecided". For a measure
     of which less is better, such as "sens", "pass" if `upper` ≤ `margin`, "fail" if `lower` >
-    `margin`. Models that rank all cases alike pass.
+    `margin`.
 
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003), with J−1
     degrees of freedom. It is about models trained again on other samples of this size.
@@ -123,21 +120,21 @@ def gate(
     On one test set it is about these fitted models on other cases like these. It is Student's,
     with one degree of freedom less than there are cases of the rarer class. The variance is that
     of the influences of the cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988), to
-    which a few cases with the largest influence are added per class: one for the AUC, two for other
-    measures. With `cluster` the influences of the cases of a class are summed within each cluster
-    (Obuchowski 1997).
+    which one and a half cases with the largest influence are added per class; where influences are
+    skewed, a limit moves outwards (Johnson 1978). With `cluster` influences are summed within each
+    cluster (Obuchowski 1997).
 
-    For AUC, AUPREC and IAUPREC two other intervals may widen it: Student's interval of the
-    log-odds, and an empirical likelihood with one more positive, which the worse model misses
-    completely. So wrong passes stay rare with few cases, and where a challenger misses positives of
-    a kind that few cases may not show (``just simulate gates_cases``). On folds this likelihood
-    widens the interval, too; each positive then counts once, by its mean over the folds.
+    For AUC, AUPREC and IAUPREC the interval leaves room for positives of a kind that was not seen
+    and that one of the models misses: of n positives none is of a kind that is the share
+    1 − 0.025^(1/n) with a chance of 0.025. For the AUC the same holds of negatives. So wrong passes
+    stay rare with few cases (``just simulate gates_cases``). On folds the interval is as wide, too,
+    as that of the cases, each of which counts once, by its mean over the folds.
 
-    There is no interval, and the verdict is "undecided": with fewer than 20 cases of a class; for
-    AUPREC and IAUPREC with far too few negatives for the priors (with somewhat too few it is
-    wider by three times what half of them change); for measures of weighted cases, or of folds
-    whose `test_train_ratio` is not known, which do not tell how many positives there are; and if
-    nothing shows how much the difference varies, such as that of two perfect models.
+    There is no interval, and the verdict is "undecided": if nothing shows how much the difference
+    varies, such as that of two models that rank all cases alike; with fewer than 20 cases of a
+    class; for AUPREC and IAUPREC with far too few negatives for the priors; for measures of
+    weighted cases, or of folds whose `test_train_ratio` is not known, which do not tell how many
+    positives there are.
 
     Examples
     --------
@@ -183,240 +180,158 @@ def gate(
         )
     check_share("level", level)
     # A range is allowed for measures that need none, so that all can have the same settings.
-    over = over if needs_range(measure) or measure not in CATALOG else None
+    over = over if needs_range(measure) else None
 
-    two = two_models(cases, champion, challenger)
-    given = read_inputs(two)
+    inputs = read_inputs(two_models(cases, champion, challenger))
     shown_over: Over | str | None = over
-    if given.on_cases:
-        refuse_places(measure, over, None if priors is None else prior)
-        difference = _on_cases(
-            given, measure, prior or "observed", over, champion, challenger, level
-        )
+    if inputs.are_measures:
+        _, shown_over = of_one_range(inputs.table, measure, over)
+    of_inputs = _on_cases if inputs.on_cases else _on_folds
+    found = of_inputs(inputs, measure, prior, over, champion, challenger, level)
+    if prior == OBSERVED:
+        place = "at the observed prior"
     else:
-        if given.are_measures:
-            _, shown_over = of_one_range(given.table, measure, over)
-        difference = _on_folds(given, two, measure, prior, over, champion, challenger, level)
-
-    higher, warnings = higher_is_better(measure), difference.warnings
-    verdict: Verdict = "pass"
-    if not difference.identical:
-        verdict = decide(difference.lower, difference.upper, margin, higher=higher)
-    if verdict == "undecided" and difference.limits is not None:
-        needed = _cases_needed(difference.limits, margin, difference.moved, higher=higher)
-        warnings = [needed, *warnings]
-    if isinstance(prior, str):
-        place = f"at the {prior} prior"
-    else:
-        place = describe_priors(
-            shown_over if needs_range(measure) else None, [] if prior is None else [prior]
-        )
+        place = describe_priors(shown_over, [] if prior is None else [prior])
+    higher, warnings = higher_is_better(measure), found.warnings
+    verdict = decide(found.lower, found.upper, margin, higher=higher)
+    if verdict == "undecided" and found.lower is not None:
+        warnings = [_more_cases(found, margin, higher=higher), *warnings]
     return GateResult(
-        verdict, difference.estimate, difference.lower, difference.upper, champion, challenger,
-        difference.champion, difference.challenger, f"{label(measure)} {place}".rstrip(), higher,
-        margin, level, difference.cases, tuple(warnings), *difference.class_counts,
+        verdict, found.difference, found.lower, found.upper, champion, challenger,
+        f"{label(measure)} {place}".rstrip(), higher, margin, level, found.cases,
+        found.models, tuple(dict.fromkeys(warnings)),
     )  # fmt: skip
 
 
 @dataclass
 class Difference:
-    """The challenger minus the champion: estimate, interval, and the limits with more cases."""
+    """The challenger minus the champion with its interval, if there is one."""
 
-    champion: float
-    challenger: float
-    estimate: float
+    difference: float
+    lower: float | None
+    upper: float | None
+    models: pl.DataFrame
     cases: str
     warnings: list[str]
-    lower: float | None = None
-    upper: float | None = None
-    identical: bool = False  # by all that was measured
-    limits: Limits | None = None
-    moved: UnitInfluences | None = None  # the influences of the cases of one test set
-    class_counts: tuple[int | None, int | None] = (None, None)
+    counts: tuple[int, ...] = ()  # of one test set, the units with positives and with negatives
+    unit: str = "cases"
 
 
 def _on_cases(
-    given: Inputs, measure: str, prior: Prior, over: Over | None, champion: object,
+    inputs: Inputs, measure: str, prior: Prior | None, over: Over | None, champion: object,
     challenger: object, level: float,
 ) -> Difference:  # fmt: skip
     """The difference of two fitted models, paired by case."""
-    models = fitted(given.cases, measure, prior, over)
-    scored, evidence = models.cases, models.evidence
-    names = list(scored.models)
-    pair = names.index(challenger), names.index(champion)
-    contrast = contrasts(evidence, np.array(pair[:1]), np.array(pair[1:]))
-    estimate, error = contrast.difference.item(), contrast.std_error.item()
-    if error != error or (moved := evidence.influences) is None:
-        raise too_few_cases()
-    result = Difference(
-        float(evidence.estimates[0, pair[1]]), float(evidence.estimates[0, pair[0]]), estimate,
-        f"{scored.truth.size:,} cases", [*given.warnings, *models.doubts], moved=moved,
-        class_counts=scored.class_counts,
+    at = OBSERVED if prior is None else prior
+    measured = evaluate(
+        inputs.cases, measure=sorted({measure, "auc"}), priors=at, over=over, intervals=True,
+        level=level, score_prior=inputs.cases.score_prior,
     )  # fmt: skip
-    few, units = min(moved.counts), moved.unit
-    note: str | None = None
-    if error > 0 and (why := why_no_promise(models.measure, *scored.class_counts, few, units)):
-        note = f"There are too few cases for an interval, a pass or a fail: {why}."
-    elif error > 0:
-        bias = bias_of_few_negatives(scored, models.measure, pair)
-        result.limits = partial(difference_limits, evidence, pair, level, measure, bias=bias)
-        result.lower, result.upper = result.limits(1.0)
-        if bias:
-            note = FEW_NEGATIVES.format(number(bias))
-        elif few < FEW_CASES:
-            note = f"With {few:,} {units} of a class the interval is wider than with many."
-    elif estimate == 0 and scored.same_ranking():
-        result.identical = True
-        note = "The two models rank all cases alike."
-    else:
-        (note,) = without_variation(contrast, scored.models)
-    result.warnings += [] if note is None else [note]
-    result.warnings.append(
-        f"This is about {evidence.about}. It says nothing about models that are trained again."
+    both = fitted(inputs.cases, measure, at, over, measured)
+    names = list(both.cases.models)
+    pair = contrasts(
+        both.evidence, np.array([names.index(challenger)]), np.array([names.index(champion)])
     )
-    return result
-
-
-def _on_folds(
-    given: Inputs, two: Cases[Any], measure: str, prior: Prior | None, over: Over | None,
-    champion: object, challenger: object, level: float,
-) -> Difference:  # fmt: skip
-    """The difference where models are fitted anew for each fold."""
-    result = compare(
-        two, measure, priors=prior, over=over if needs_range(measure) else None, level=level,
-        score_prior=two.score_prior, test_train_ratio=two.test_train_ratio,
-    )  # fmt: skip
-    estimate, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
-    if result.pairs.item(0, 1) != champion:
-        # From zero, so that no difference is -0.0.
-        estimate = 0 - estimate
-        lower, upper = (None if end is None else 0 - end for end in (upper, lower))
-    means = dict(result.models.select(result.model, "estimate").iter_rows())
+    if np.isnan(pair.std_error).any():
+        raise too_few_cases()
+    models = both.estimates.select("model", "estimate", "lower", "upper")
     found = Difference(
-        means[champion], means[challenger], estimate, f"{result.size} folds", [],
-        lower, upper,
+        pair.difference.item(), None, None, models, f"{both.cases.truth.size:,} cases",
+        [*inputs.warnings, *both.doubts],
     )  # fmt: skip
-    if result.pairs["std_error"].item() is not None:
-        positives, bias = None, 0.0
+    units = unit_influences(inputs.cases, inputs.keys, challenger, both.measure)
+    unit = "clusters" if both.cases.share_clusters else "cases"
+    if not units.vary:
+        found.warnings += without_variation(replace(pair, std_error=np.zeros(1)), names)
+    elif why := why_too_few(both.measure, *both.cases.class_counts, min(units.counts), unit):
+        found.warnings.append(f"There are too few cases for an interval, a pass or a fail: {why}.")
+    else:
+        limits = difference_limits(found.difference, units, level)
         if measure in AREAS:
-            ratio = result.test_train_ratio
-            ratio = None if ratio == 0 and given.test_train_ratio is None else ratio
-            built = partial(
-                single_measure, measure, prior or "observed", over, given.cases.score_prior
-            )
-            positives, bias = _positives_and_bias(given, challenger, estimate, ratio, built, level)
-        if measure in AREAS and positives is None:
-            found.lower = found.upper = None
-            found.warnings.append(
-                "Nothing tells how many positives there are, of which a model may miss some that "
-                "few would not show. So there is no interval, pass or fail: give predictions with "
-                "case='id'; or of measures without weights test_train_ratio=0.25, 1/(k-1) for k "
-                "folds."
-            )
-        else:
-            ends: Any = lower, estimate, upper
-            found.limits = partial(_limits_on_folds, ends, positives, bias, level)
-            found.lower, found.upper = found.limits(1.0)
-            if bias:
-                found.warnings.append(FEW_NEGATIVES.format(number(bias)))
-    elif estimate == 0:
-        found.identical = True
-        found.warnings.append("The two models have the same measure in every fold.")
-    found.warnings += result.warnings
+            # Only the AUC is a mean over the negatives, too.
+            classes = units.shares if measure == "auc" else units.shares[:1]
+            missed = max(unseen_share(own, level) for own in classes)
+            limits = with_unseen(limits, found.difference, missed)
+        found.lower, found.upper = limits
+        found.counts, found.unit = units.counts, unit
+    found.warnings.append(
+        f"This is about {both.evidence.about}. It says nothing about models that are trained again."
+    )
     return found
 
 
-def _limits_on_folds(
-    of_folds: tuple[float, float, float],
-    positives: Positives | None,
-    bias: float,
-    level: float,
-    copies: float,
-) -> tuple[float, float]:
-    """The wider of the limits of folds and of positives, with `copies` times the cases."""
-    lower, difference, upper = of_folds
-    root = copies**0.5
-    lower = difference - (difference - lower) / root
-    upper = difference + (upper - difference) / root
-    if positives is not None:
-        lower = min(lower, positives.least(level, copies=copies))
-        upper = max(upper, -positives.turned.least(level, copies=copies))
-    return min(lower, difference) - bias / root, max(upper, difference) + bias / root
-
-
-def _positives_and_bias(
-    given: Inputs, challenger: object, lead: float, ratio: float | None,
-    measure: Callable[[], Measure], level: float,
-) -> tuple[Positives | None, float]:  # fmt: skip
-    """The influences of the positives of all folds on the difference, and its bias.
-
-    Each positive is taken once, by its mean over the folds that test it. Where nothing tells which
-    rows are the same case, only their number is known, as if none of them moved the difference;
-    where not even that, as in sums of weights, there is None. `ratio` is that of test to training
-    cases. The bias of few negatives is 0 for measures, which do not tell it.
-    """
-    bias = 0.0
-    if given.are_measures:
-        table = given.table
-        if not table.schema.get("positives", pl.String()).is_integer():
-            return None, bias
-        counts = table.filter(pl.col("positives") > 0).group_by(given.keys)
-        positives = counts.agg(pl.col("positives").first())["positives"]
-        total, keys = float(positives.sum()), len(positives)
+def _on_folds(
+    inputs: Inputs, measure: str, prior: Prior | None, over: Over | None, champion: object,
+    challenger: object, level: float,
+) -> Difference:  # fmt: skip
+    """The difference where models are fitted anew for each fold."""
+    cases = inputs.cases
+    compared = compare(
+        cases, measure, priors=prior, over=over, level=level, score_prior=cases.score_prior,
+        test_train_ratio=cases.test_train_ratio,
+    )  # fmt: skip
+    difference, lower, upper = compared.pairs.select("difference", "lower", "upper").row(0)
+    if compared.pairs.item(0, 0) != challenger:
+        # From zero, so that no difference is -0.0.
+        difference = 0 - difference
+        lower, upper = (None if end is None else 0 - end for end in (upper, lower))
+    models = compared.models.select("model", "estimate", "lower", "upper")
+    size = f"{compared.size} folds"
+    found = Difference(
+        difference, lower, upper, models, size, [*inputs.warnings, *compared.warnings]
+    )
+    if lower is None or measure not in AREAS:
+        return found
+    if cases.case is not None and not inputs.are_measures:
+        one = single_measure(measure, prior or OBSERVED, over, cases.score_prior)
+        units = unit_influences(cases, inputs.keys, challenger, one)
+        of_units = difference_limits(difference, units, level)
+        limits = min(lower, of_units[0]), max(upper, of_units[1])
+        missed = unseen_share(units.shares[0], level)
     else:
-        scored = scored_by_key(given.cases, given.keys, units=True)
-        bias = bias_on_folds(scored, challenger, measure())
-        if next(iter(scored.values())).clusters is not None:
-            return _mean_influences(scored, challenger, lead, measure(), level), bias
-        weights = [
-            (np.ones(fold.truth.size) if fold.weights is None else fold.weights)[fold.truth]
-            for fold in scored.values()
-        ]  # fmt: skip
-        total, keys = equal_units(np.concatenate(weights)), len(scored)
-    if ratio is None or not total:
-        return None, bias
-    # All cases that a fold does not test are trained on; folds that share nothing add up.
-    count = total / 2 if ratio == 0 else total / keys * (1 + 1 / ratio)
-    return Positives.of(np.zeros(0), count, count, lead), bias
+        positives = _positives_of_folds(inputs, compared.test_train_ratio)
+        if positives is None:
+            found.lower = found.upper = None
+            found.warnings.append(UNKNOWN_POSITIVES)
+            return found
+        # As many equal ones, which may be no whole number.
+        limits, missed = (lower, upper), 1 - ((1 - level) / 2) ** (1 / positives)
+    found.lower, found.upper = with_unseen(limits, difference, missed)
+    return found
 
 
-def _mean_influences(
-    scored: dict[tuple[Any, ...], ScoredCases],
-    challenger: object,
-    lead: float,
-    measure: Measure,
-    level: float,
-) -> Positives:
-    """The mean influence of each positive case or cluster over the folds that test it."""
-    numbers = [fold.clusters[fold.truth] for fold in scored.values() if fold.clusters is not None]
-    units = 1 + max(int(number.max(initial=0)) for number in numbers)
-    sums, weights = np.zeros(units), np.zeros(units)
-    for (model, *_), fold, unit in zip(scored, scored.values(), numbers, strict=True):
-        influence = influence_of_cases(fold.scores[0], fold.truth, [measure], fold.weights)
-        weight = np.ones(len(unit)) if fold.weights is None else fold.weights[fold.truth]
-        values = influence.estimates[0] + influence.positives[0]
-        sums += (1 if model == challenger else -1) * np.bincount(unit, weight * values, units)
-        weights += np.bincount(unit, weight, units) / 2
-    sums, weights = sums[weights > 0], weights[weights > 0]
-    influences = (sums - weights * (sums.sum() / weights.sum())) / weights.sum()
-    return Positives.of(influences, len(influences), equal_positives(weights, level), lead)
+def _positives_of_folds(inputs: Inputs, ratio: float | None) -> float | None:
+    """The number of positives of all folds, None where the table does not tell it.
+
+    All cases that a fold does not test are trained on; folds that share nothing add up.
+    """
+    table, cases = inputs.table, inputs.cases
+    if inputs.are_measures:
+        if not table.schema.get("positives", pl.String()).is_integer():
+            return None
+        by_key = table.group_by(inputs.keys).agg(pl.col("positives").max())
+        total, keys = by_key["positives"].sum(), by_key.height
+    else:
+        rows = table.filter("truth")
+        total, keys = rows.height, table.select(inputs.keys).n_unique()
+        if cases.count is not None:
+            total = int(rows["count"].sum())
+        if cases.weight is not None:
+            total = equal_units(rows["weight"].to_numpy())
+    if ratio == 0:
+        return total / 2
+    return total / keys * (1 + 1 / ratio) if ratio and total else None
 
 
-def _cases_needed(
-    limits: Limits, margin: float, moved: UnitInfluences | None, *, higher: bool
-) -> str:
-    """How many cases would decide what limits leave open; `moved` counts those of one test set."""
-
-    def is_decided(copies: float) -> bool:
-        return decide(*limits(copies), margin, higher=higher) != "undecided"
-
-    least = least_factor(is_decided, MAX_CASES, PRECISION)
-    if_as_now = "if the models differed as much on them."
-    if least is None:
-        return f"Even {MAX_CASES:,} times as many cases would not decide it, {if_as_now}"
-    needed = f"{rounded_up(10 * least) / 10:g} times as many cases"
-    if moved is not None:
-        positives, negatives = (f"{rounded_up(least * count):,}" for count in moved.counts)
-        units = "" if moved.unit == CASES else f" {moved.unit} with"
-        needed = f"{positives}{units} positives and {negatives}{units} negatives"
-    return f"About {needed} would decide it, {if_as_now}"
+def _more_cases(found: Difference, margin: float, *, higher: bool) -> str:
+    """The number of cases that would decide what is open."""
+    ends = found.lower, found.difference, found.upper
+    times = cases_needed(*(ends if higher else [-end for end in reversed(ends)]), margin)
+    if times > MAX_CASES:
+        return f"Even {MAX_CASES:,} times as many cases would not decide it{AS_NOW}"
+    needed = f"{rounded_up(10 * times) / 10:g} times as many cases"
+    if found.counts:
+        of = "" if found.unit == "cases" else f" {found.unit} with"
+        positives, negatives = (f"{rounded_up(times * count):,}" for count in found.counts)
+        needed = f"{positives}{of} positives and {negatives}{of} negatives"
+    return f"About {needed} would decide it{AS_NOW}"

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import polars as pl
+
 from polaroc.base.rounding import number
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import Result, noted
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 Verdict = Literal["pass", "fail", "undecided"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GateResult(Result):
     """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
 
@@ -29,8 +31,6 @@ class GateResult(Result):
         much the difference varies, or cases are too few to trust it.
     champion, challenger
         The two models.
-    champion_estimate, challenger_estimate
-        Their measure; over folds its mean.
     measure
         What was compared, in words.
     higher_is_better
@@ -39,10 +39,14 @@ class GateResult(Result):
         As given.
     cases
         What it rests on, such as "20 folds".
+    models
+        A row for each of the two: `model`; `estimate` (over folds the mean of the measure), `lower`
+        and `upper` (its interval with confidence `level`, null where there is none) Float64.
     warnings
         What the interval assumes, and notes on the data, in sentences.
-    positives, negatives
-        How many cases of each class the models were tested on; None over folds.
+    tables
+        `models`, and `difference`: one row with `challenger`, `champion`, `difference`, `lower`,
+        `upper`, `level`, `margin` Float64 and `verdict` String.
     """
 
     verdict: Verdict
@@ -51,16 +55,31 @@ class GateResult(Result):
     upper: float | None
     champion: object
     challenger: object
-    champion_estimate: float
-    challenger_estimate: float
     measure: str
     higher_is_better: bool
     margin: float
     level: float
     cases: str
+    models: pl.DataFrame
     warnings: tuple[str, ...] = ()
-    positives: int | None = None
-    negatives: int | None = None
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The estimates of both models, and their difference in one row."""
+        names = ("challenger", "champion", "difference", "lower", "upper", "level", "margin",
+                 "verdict")  # fmt: skip
+        values = {name: [getattr(self, name)] for name in names}
+        numbers = dict.fromkeys(names[2:7], pl.Float64)
+        return {
+            "models": self.models,
+            "difference": pl.DataFrame(values, schema_overrides=numbers),
+        }
+
+    @property
+    def estimates(self) -> tuple[float, float]:
+        """The measure of the champion and of the challenger."""
+        by_model = dict(self.models.select("model", "estimate").iter_rows())
+        return by_model[self.champion], by_model[self.challenger]
 
     @property
     def answer(self) -> str:
@@ -84,11 +103,12 @@ class GateResult(Result):
         """The verdict, a table of its numbers and the notes, for a pull request or a wiki."""
         has_limits = self.lower is not None and self.upper is not None
         limits = f"{number(self.lower)} to {number(self.upper)}" if has_limits else "none"
+        champion, challenger = self.estimates
         measure = self.measure + ("" if self.higher_is_better else " (less is better)")
         columns = [
             ("", measure),
-            (self.champion, number(self.champion_estimate)),
-            (self.challenger, number(self.challenger_estimate)),
+            (self.champion, number(champion)),
+            (self.challenger, number(challenger)),
             ("difference", number(self.difference)),
             (f"{100 * self.level:g} % limits", limits),
             ("margin", f"{self.margin:g}"),
@@ -104,6 +124,7 @@ class GateResult(Result):
     @property
     def numbers(self) -> str:
         """Both estimates, and their difference with its interval, in a sentence."""
+        champion, challenger = self.estimates
         way = "" if self.higher_is_better else " (less is better)"
         if self.lower is None or self.upper is None:
             interval = "; there is no interval for it"
@@ -113,8 +134,8 @@ class GateResult(Result):
                 f"{number(self.upper)}"
             )
         return (
-            f"On {self.cases} {self.challenger} has {number(self.challenger_estimate)} and "
-            f"{self.champion} {number(self.champion_estimate)}{way}: a difference of "
+            f"On {self.cases} {self.challenger} has {number(challenger)} and "
+            f"{self.champion} {number(champion)}{way}: a difference of "
             f"{number(self.difference)}{interval}."
         )
 

@@ -95,7 +95,7 @@ def difference_limits(difference: float, units: Units, level: float) -> tuple[fl
 
     Student's t, with one degree of freedom less than the rarer class has units. The variance has
     `PSEUDO` more units of each class with the largest influence. A limit that skewness moves
-    outwards is moved so far (Johnson 1978, with the factor of Hall 1992).
+    outwards is moved so far (Johnson 1978).
     """
     influences, fewest = units.influences, min(units.counts)
     reach = float(quantile(level, fewest - 1))

@@ -22,7 +22,7 @@ from polaroc.base.private_columns import private
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.priors.grids import is_among, prior, skew, some_priors
-from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
+from polaroc.priors.in_use import is_estimate, with_estimates
 from polaroc.typing import Frame, Priors, Quantity
 
 Rate = Callable[[Quantity, Quantity, Quantity], Quantity]
@@ -127,7 +127,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     if is_estimate(priors):
         own = pl.col("prior")
         has_skew = (own > 0) & (own < 1)
-        estimated = with_estimates(frame, priors, frame.collect_schema().names()).drop(METHOD)
+        estimated = with_estimates(frame, priors, frame.collect_schema().names())
         return estimated.with_columns(pl.when(has_skew).then(skew(own)).alias("skew"))
     resolved = some_priors(priors)
     grid = pl.LazyFrame(

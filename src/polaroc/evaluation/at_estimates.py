@@ -5,7 +5,7 @@ import polars as pl
 from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.private_columns import private
 from polaroc.base.text import joined_notes
-from polaroc.priors.in_use import AT_AN_END, METHOD, NOT_ESTIMATED, with_estimates
+from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, with_estimates
 
 LOW, HIGH = PRIOR_LIMITS
 ENDS = ("prior", LOW, HIGH)
@@ -37,7 +37,7 @@ def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame) -> pl.LazyFram
     each = [*keys, "measure"]
     values = [name for name in ("estimate", "lower", "upper", "std_error", "note") if name in names]
     rows = at_prior.filter(pl.col("prior") == first).drop("prior", *values)
-    rows = with_estimates(rows, estimates, keys).drop(METHOD)
+    rows = with_estimates(rows, estimates, keys)
     for end in ENDS:
         at_end = at_prior.select(
             *each, pl.col("prior").alias(end), pl.col(*values).name.prefix(_prefix(end))

@@ -1,10 +1,8 @@
-"""The prior in use of each row of a table: known, estimated or believed."""
+"""Estimated priors, joined to the keys of other tables."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeGuard
+from typing import Literal, TypeGuard
 
-import numpy as np
 import polars as pl
 
 from polaroc.base.columns import (
@@ -14,11 +12,7 @@ from polaroc.base.columns import (
     require,
     with_key_types,
 )
-from polaroc.base.private_columns import private
-from polaroc.base.statistics import normal
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.priors.distributions import Atoms, Distribution
-from polaroc.typing import Array
 
 # Columns of `estimate_prior` that are no keys.
 ESTIMATE = (
@@ -26,9 +20,6 @@ ESTIMATE = (
     "shift_p", "note",
 )  # fmt: skip
 PRIOR_AND_LIMITS = ("prior", "lower", "upper")
-# How an estimated prior was made, where known: limits from the rates of a threshold may depend
-# on the very cases that judge this one.
-METHOD = private("method")
 NOT_ESTIMATED = "the prior was not estimated"
 NO_INTERVAL = "the estimated prior has no interval"
 AT_AN_END = "the estimated prior is 0 or 1"
@@ -45,7 +36,7 @@ def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
 def with_estimates(
     rows: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame, keys: Sequence[str]
 ) -> pl.LazyFrame:
-    """The rows with the estimate of their key: `prior`, `prior_lower`, `prior_upper`, `METHOD`.
+    """The rows with the estimate of their key: `prior`, `prior_lower`, `prior_upper`.
 
     The keys of the estimates are among `keys`; those that the rows have not multiply them.
     """
@@ -62,7 +53,6 @@ def with_estimates(
         pl.col("prior").cast(pl.Float64),
         pl.col("lower").cast(pl.Float64).alias("prior_lower"),
         pl.col("upper").cast(pl.Float64).alias("prior_upper"),
-        pl.col("method").alias(METHOD),
     )
     how: Literal["left", "inner"] = "left" if shared == named else "inner"
     return rows.join(columns, on=shared or pl.lit(0), how=how, nulls_equal=True)
@@ -161,117 +151,3 @@ def widest(
             pl.when(known).then(pl.lit(1.0) if interval[1] >= 1 else most).alias("upper"),
         )
     )
-
-
-@dataclass(frozen=True)
-class KnownPrior:
-    """A prior for each row."""
-
-    prior: Array
-
-    def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
-        """Priors, a column for each of a few nodes, and the weights of the nodes.
-
-        For a continuous prior, nodes are its quantiles at normal scores.
-        """
-        return np.clip(self.prior, MIN_PRIOR, 1 - MIN_PRIOR)[:, None], np.ones(1)
-
-    def below(self, prior: Array) -> Array:
-        """The probability of at most a prior, for each row along the first axis."""
-        return (prior >= _beside(self.prior, prior)).astype(float)
-
-    def rows(self, rows: Array) -> "KnownPrior":
-        """The priors of some of the rows."""
-        return KnownPrior(self.prior[rows])
-
-    @property
-    def spread(self) -> tuple[Array, Array]:
-        """Centre and standard deviation; 0 where the nodes are the prior."""
-        return self.prior, 0 * self.prior
-
-
-@dataclass(frozen=True)
-class EstimatedPrior:
-    """An estimate with limits at a level for each row: half normal to either side."""
-
-    prior: Array
-    lower: Array
-    upper: Array
-    level: float
-
-    def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
-        """A few priors for each row, and their weights."""
-        below, above = (scale[:, None] for scale in self._scales())
-        priors = self.prior[:, None] + scores * np.where(scores < 0, below, above)
-        return np.clip(priors, MIN_PRIOR, 1 - MIN_PRIOR), weights
-
-    def below(self, prior: Array) -> Array:
-        """The probability of at most a prior."""
-        from scipy.special import ndtr
-
-        centre = _beside(self.prior, prior)
-        below, above = (_beside(scale, prior) for scale in self._scales())
-        with np.errstate(divide="ignore", invalid="ignore"):
-            score = (prior - centre) / np.where(prior < centre, below, above)
-        inside = ndtr(np.nan_to_num(score, nan=0.0, posinf=40.0, neginf=-40.0))
-        return np.where(prior >= 1, 1.0, np.where(prior < 0, 0.0, inside))
-
-    def rows(self, rows: Array) -> "EstimatedPrior":
-        """The priors of some of the rows."""
-        return EstimatedPrior(self.prior[rows], self.lower[rows], self.upper[rows], self.level)
-
-    @property
-    def spread(self) -> tuple[Array, Array]:
-        """Centre and standard deviation."""
-        below, above = self._scales()
-        return self.prior, (below + above) / 2
-
-    def _scales(self) -> tuple[Array, Array]:
-        z = normal(self.level)
-        return (self.prior - self.lower) / z, (self.upper - self.prior) / z
-
-
-@dataclass(frozen=True)
-class BelievedPrior:
-    """One distribution for as many rows as `centre` has, which repeats its mean."""
-
-    distribution: Distribution
-    centre: Array
-
-    def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
-        """A few priors for each row, and their weights."""
-        from scipy.special import ndtr
-
-        if isinstance(self.distribution, Atoms):
-            values, weights = map(np.array, (self.distribution.values, self.distribution.weights))
-        else:
-            values = self.distribution.quantile(ndtr(scores))
-        priors = np.clip(values, MIN_PRIOR, 1 - MIN_PRIOR)
-        return np.broadcast_to(priors, (len(self.centre), len(priors))), weights
-
-    def below(self, prior: Array) -> Array:
-        """The probability of at most a prior."""
-        return self.distribution.below(prior)
-
-    def rows(self, rows: Array) -> "BelievedPrior":
-        """The priors of some of the rows."""
-        return BelievedPrior(self.distribution, self.centre[rows])
-
-    @property
-    def spread(self) -> tuple[Array, Array]:
-        """Centre and standard deviation."""
-        from scipy.special import ndtr
-
-        if isinstance(self.distribution, Atoms):
-            return self.centre, 0 * self.centre
-        low, high = self.distribution.quantile(ndtr(np.array([-1.0, 1.0])))
-        return self.centre, np.full_like(self.centre, (high - low) / 2)
-
-
-def _beside(per_row: Array, values: Array) -> Array:
-    """A value per row, shaped to be compared with several per row."""
-    return per_row.reshape((-1,) + (1,) * (values.ndim - 1))
-
-
-# The prior in use of each row.
-PriorInUse: TypeAlias = KnownPrior | EstimatedPrior | BelievedPrior

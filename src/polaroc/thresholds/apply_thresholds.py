@@ -39,7 +39,7 @@ from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate, with_estimates
+from polaroc.priors.in_use import NOT_ESTIMATED, check_level, is_estimate, with_estimates
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, read_once, with_effects
 from polaroc.thresholds.fixed import (
     Numbers,
@@ -333,7 +333,7 @@ def _at_priors_in_use(
         values = {"prior": priors.mean, "prior_lower": float(low), "prior_upper": float(high)}
         return moved.with_columns(**{name: pl.lit(value) for name, value in values.items()})
     if is_estimate(priors):
-        return with_estimates(moved, priors, keys).drop(METHOD)
+        return with_estimates(moved, priors, keys)
     known = at_priors(moved, priors).drop("skew")
     return known.with_columns(prior.alias(name) for name in PRIOR_LIMITS)
 

@@ -1,6 +1,6 @@
 """How many rows of a cluster say as much of a rate as one independent case."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from math import inf
 from typing import Any, TypeVar
@@ -127,16 +127,6 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
         pl.col(MISSING).sum(),
     ]
     return of_classes.group_by(keys).agg(of_keys) if keys else of_classes.select(of_keys)
-
-
-def why_no_limits(effects: Sequence[float], *, counted: bool) -> str | None:
-    """Why numbers of cases above thresholds have no limits, None where they have.
-
-    A curve of weights has sums that are no numbers of cases, and are not `counted`.
-    """
-    if inf in effects:
-        return f"{FEW_CLUSTERS}: no interval"
-    return None if counted else "weights are not counts of cases: no interval"
 
 
 def read_once(given: _T) -> _T:

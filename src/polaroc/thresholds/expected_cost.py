@@ -125,6 +125,7 @@ def expected_cost(
         check_factors(cost_fn=fn, cost_fp=fp)
         about_cost = discrete([fn / (fn + fp)])
     known, informed = _nodes(discrete([fn / (fn + fp)])), _nodes(about_cost)
+    priors: float | pl.DataFrame
     beliefs: dict[tuple[float | None, ...], Nodes]
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         priors, beliefs = _estimates(over)
@@ -146,17 +147,22 @@ def expected_cost(
 
     def costs(frame: pl.DataFrame) -> pl.DataFrame:
         """The rows with the least costs on their hulls."""
-        rows = []
+        rows = list[list[float | None]]()
         for t, f, *own in frame.select(TPR, FPR, *at).iter_rows():
             prior = beliefs.get(tuple(own))
             if prior is None or not t:
                 rows.append([None] * 3)
                 continue
-            best = [
-                (fn + fp) * _least_cost(np.array(tpr), np.array(fpr), prior, share)
-                for tpr, fpr, share in ((t, f, known), (t, f, informed), ([0, 1], [0, 1], informed))
-            ]
-            rows.append(best)
+            rows.append(
+                [
+                    (fn + fp) * _least_cost(np.array(tpr), np.array(fpr), prior, share)
+                    for tpr, fpr, share in (
+                        (t, f, known),
+                        (t, f, informed),
+                        ([0, 1], [0, 1], informed),
+                    )
+                ]
+            )
         return frame.hstack(pl.DataFrame(rows, schema=LEAST, orient="row"))
 
     p, t, f, following = (pl.col(name) for name in ("prior", "tpr", "fpr", "cost_following"))
@@ -173,7 +179,9 @@ def expected_cost(
         .select(*names[: names.index("note") + 1], *at[1:], *EXPECTED_COSTS)
         .sort(*names[: names.index("rule")], "prior", nulls_last=True)
     )
-    return like(given, with_level(result, level_of(priors)) if at else result)
+    return like(
+        given, with_level(result, level_of(priors)) if isinstance(priors, pl.DataFrame) else result
+    )
 
 
 def _estimates(

@@ -57,10 +57,12 @@ def threshold_table(points: Numbers, keys: Sequence[str]) -> pl.DataFrame:
 
 def points_of_numbers(points: Numbers, keys: Sequence[str]) -> pl.DataFrame:
     """Thresholds with the columns of points; there is no tuning table, so that others are null."""
-    table = threshold_table(points, keys)
-    known = {"rule": pl.lit("threshold"), "share": 1.0, "note": pl.lit(None, pl.String)}
-    unknown = {name: pl.lit(None, pl.Float64) for name in POINTS if name != "threshold"}
-    return table.with_columns(**{**unknown, **known})
+    unknown = [pl.lit(None, pl.Float64).alias(name) for name in POINTS if name != "threshold"]
+    return (
+        threshold_table(points, keys)
+        .with_columns(unknown)
+        .with_columns(rule=pl.lit("threshold"), share=1.0, note=pl.lit(None, pl.String))
+    )
 
 
 def model_key(points: Mapping[str, float], keys: Sequence[str]) -> str:

@@ -113,7 +113,7 @@ def of_classes(table, **given):
 ESTIMATES = {"no_bearing": ("cluster",)}
 LIMITS = {"intervals": True}
 COSTS = {"over": (0.1, 0.3)}
-PROMISE = {"constraints": {"precision": 0.6}, "confidence": 0.95, "priors": 0.5}
+PROMISE = {"constraints": {"precision": 0.55}, "confidence": 0.95, "priors": 0.5}
 PAIRED = {"base": MODELS, "refused": ("by",), "lazy": False}
 VERBS = {
     "curve": Verb(pr.curve, **ESTIMATES),

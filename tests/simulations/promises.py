@@ -93,8 +93,10 @@ class Edge:
 
     def __init__(self, constraints):
         f = np.linspace(0, 1, 20_001)
-        lines = constraints.lines(9.0)
-        least = np.max([m * f + c for m, c in lines], axis=0).clip(0, 1)
+        planes = [
+            plane for name in constraints.limits for plane in constraints.half_planes(name, 9.0)
+        ]
+        least = np.max([-(b * f + c) / a for a, b, c in planes], axis=0).clip(0, 1)
         least[-1] = 1
         self.f, self.t = f, least * (1 - 1e-6)
 
@@ -119,7 +121,7 @@ def table(rng, curve, positives, negatives):
     scores = [curve.draw(rng, n, y) for n, y in ((positives, True), (negatives, False))]
     thresholds = np.unique(np.concatenate(scores))[::-1]
     called = [np.searchsorted(np.sort(-own), -thresholds, side="right") for own in scores]
-    return thresholds, Sample(called[0], called[1], positives, negatives)
+    return thresholds, Sample(*called, positives, negatives)
 
 
 def run(

@@ -59,7 +59,6 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, each_counted
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
-from polaroc.thresholds.promises import names_of_models
 from polaroc.typing import Table
 
 # The order of rows of a time.
@@ -249,7 +248,8 @@ def monitor(
     types = {key: schema[key] for key in (*keys, time)}
     samples = {} if labels is None else samples_of(labels, keys, references, histories)
     why = {key: why_not_random(sample, for_key(keys, key)) for key, sample in samples.items()}
-    _say_alarms(assessed, histories, keys, names_of_models(known_cases), terms)
+    models = [] if known_cases.model is None else [known_cases.model]
+    _say_alarms(assessed, histories, keys, models, terms)
     for key, sample in samples.items():
         for one in sample:
             estimates = dict.fromkeys(TOLD, UNKNOWN)

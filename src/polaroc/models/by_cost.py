@@ -47,6 +47,7 @@ from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.promises import NOT_PROMISED
 from polaroc.thresholds.texts import threshold_texts
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
@@ -54,7 +55,6 @@ from polaroc.typing import Array, Table
 WHY = private("why")
 # Exact limits of the cost, as `apply_thresholds` gives them.
 COST_LIMITS = ("cost_lower", "cost_upper")
-NOT_PROMISED = "no threshold can be promised: "
 # Positives, at the least, among the cases of which the answer speaks.
 MIN_POSITIVES = 10
 
@@ -197,7 +197,7 @@ def choose_by_cost(
          *inputs.warnings),
     )  # fmt: skip
     answer = choice.answer if rated.height else _why_none(judged)
-    limits = resolve_constraints(costs.constraints, "cost", None, costs.over)
+    limits = resolve_constraints(costs.constraints, costs.over)
     promised = None
     if costs.confidence is not None and choice.threshold is not None:
         promised = promise(limits.limits, costs.confidence, costs.at or limits.ends)
@@ -239,9 +239,10 @@ def choose_by_cost_of_folds(
 ) -> Choice:
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases = "model", inputs.cases
-    kept = resolve_constraints(costs.constraints, "cost", None, costs.over)
+    kept = resolve_constraints(costs.constraints, costs.over)
     need = Need(
-        "cost", (costs.belief.mean,), 0, costs.fn, costs.fp, kept.capacity, kept.ends or ()
+        "cost", (costs.belief.mean,), 0, costs.fn, costs.fp, kept.limits.get("posfrac"),
+        kept.ends or (),
     )  # fmt: skip
     rows, thresholds, rates, folds_of = [], [], [], {}
     for value in cases.rows[model].unique().sort():

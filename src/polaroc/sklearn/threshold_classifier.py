@@ -35,7 +35,7 @@ from polaroc.sklearn.fitting import (
 )
 from polaroc.sklearn.predictions import fitted_on_splits
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.rules import RULES, Rule
+from polaroc.thresholds.rules import RULES
 from polaroc.typing import Array, Label, Prior
 
 
@@ -122,7 +122,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         *,
         prior: Prior | None = None,
         over: tuple[float, float] | Belief | None = None,
-        rule: Rule = "cost",
+        rule: str = "cost",
         target: float | None = None,
         constraints: Mapping[str, float] | None = None,
         confidence: float | None = None,
@@ -138,7 +138,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self.estimator = estimator
         self.prior: Prior | None = prior
         self.over = over
-        self.rule: Rule = rule
+        self.rule = rule
         self.target = target
         self.constraints = constraints
         self.confidence = confidence
@@ -268,7 +268,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def _check_priors(self) -> None:
         """Refuse no prior, or two, and a promise of a classifier that is fitted anew."""
-        check_choice("rule", self.rule, RULES)
+        check_choice("rule", self.rule, tuple(RULES))
         if (self.over is None) == (self.prior is None):
             raise InvalidArgument(
                 f"prior is {self.prior!r} and over is {self.over!r}, needed is one of the two.",

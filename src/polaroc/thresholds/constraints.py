@@ -1,8 +1,8 @@
-"""Constraints on the rates at a threshold, as half-planes of ROC space, and in words."""
+"""Limits on the rates at a threshold: as half-planes of ROC space, and in words."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,83 +15,78 @@ from polaroc.priors.grids import range_of, skew
 from polaroc.priors.in_use import within_unit
 from polaroc.typing import Quantity
 
-# Slope and intercept of the least recall at a false positive rate.
-Line: TypeAlias = tuple[Quantity, Quantity]
-
 
 class Limited(NamedTuple):
-    """How a threshold is held to a limit on a rate.
+    """A rate that can be limited.
 
     Attributes
     ----------
     words
-        What the limit says, with a place for it.
+        The limit as a phrase, with a place for its value.
+    half_plane
+        Function of the limit x and the skew s: the coefficients (a, b, c) with which the limit is
+        kept where a·t + b·f + c ≥ 0, from the formulas of `rates`.
     at_least
-        Whether the limit is the lowest the rate may be, or the highest.
-    line
-        The least recall, of the limit and the skew, as t ≥ slope·f + intercept, from the formulas
-        of `rates`; None where there is none.
-    cap
-        The highest false positive rate, of the limit; None where there is none.
+        Whether the rate has to be at least its limit, or at most.
     by_prior
         Whether the rate depends on the prior.
-    of_alarms
-        Whether there is no rate without alarms.
+    start
+        Share of cases called positive, at a prior, where the limit is most likely kept.
     """
 
     words: str
-    at_least: bool
-    line: Callable[[float, Quantity], Line] | None = None
-    cap: Callable[[float], float] | None = None
+    half_plane: Callable[[float, Quantity], tuple[Quantity, Quantity, Quantity]]
+    at_least: bool = True
     by_prior: bool = False
-    of_alarms: bool = False
+    start: Callable[[float], float] = lambda prior: 0.5
 
 
 LIMITED = {
-    "recall": Limited("at least {} positives are found", True, lambda limit, skew: (0.0, limit)),
-    # All alarms are right where no negative raises one.
+    "recall": Limited(
+        "at least {} positives are found", lambda x, s: (1, 0, -x), start=lambda prior: 1.0
+    ),
     "precision": Limited(
-        "at least {} alarms are right", True,
-        lambda limit, skew: (skew * limit / (1 - limit) if limit < 1 else 0.0, 0.0),
-        lambda limit: 1.0 if limit < 1 else 0.0, by_prior=True, of_alarms=True,
+        "at least {} alarms are right", lambda x, s: (1 - x, -s * x, 0),
+        by_prior=True, start=lambda prior: prior / 2,
     ),
     "specificity": Limited(
-        "at least {} negatives raise no alarm", True, cap=lambda limit: 1 - limit
+        "at least {} negatives raise no alarm", lambda x, s: (0, -1, 1 - x),
+        start=lambda prior: 0.0,
     ),
     "npv": Limited(
-        "at least {} cases without an alarm are negatives", True,
-        lambda limit, skew: (skew * (1 - limit) / limit, 1 - skew * (1 - limit) / limit),
-        by_prior=True,
+        "at least {} cases without an alarm are negatives",
+        lambda x, s: (x, -s * (1 - x), s * (1 - x) - x),
+        by_prior=True, start=lambda prior: (1 + prior) / 2,
     ),
     "accuracy": Limited(
-        "at least {} cases are called rightly", True,
-        lambda limit, skew: (skew, limit - skew * (1 - limit)), by_prior=True,
+        "at least {} cases are called rightly", lambda x, s: (1, -s, s - x * (1 + s)),
+        by_prior=True, start=lambda prior: prior,
     ),
     "informedness": Limited(
-        "recall is above the false positive rate by at least {}", True,
-        lambda limit, skew: (1.0, limit),
+        "recall is above the false positive rate by at least {}", lambda x, s: (1, -1, -x)
     ),
-    "fpr": Limited("at most {} negatives raise an alarm", False, cap=lambda limit: limit),
+    "fpr": Limited(
+        "at most {} negatives raise an alarm", lambda x, s: (0, -1, x), at_least=False,
+        start=lambda prior: 0.0,
+    ),
     "fnr": Limited(
-        "at most {} positives are missed", False, lambda limit, skew: (0.0, 1 - limit)
+        "at most {} positives are missed", lambda x, s: (1, 0, x - 1), at_least=False,
+        start=lambda prior: 1.0,
     ),
-    "posfrac": Limited("at most {} cases raise an alarm", False, by_prior=True),
+    "posfrac": Limited(
+        "at most {} cases raise an alarm", lambda x, s: (-1, -s, x * (1 + s)), at_least=False,
+        by_prior=True, start=lambda prior: 0.0,
+    ),
     "error": Limited(
-        "at most {} cases are called wrongly", False,
-        lambda limit, skew: (skew, 1 - limit - skew * limit), by_prior=True,
+        "at most {} cases are called wrongly", lambda x, s: (1, -s, x * (1 + s) - 1),
+        at_least=False, by_prior=True, start=lambda prior: prior,
     ),
-}  # fmt: skip
-AT_LEAST = tuple(name for name, rate in LIMITED.items() if rate.at_least)
-AT_MOST = tuple(name for name in LIMITED if name not in AT_LEAST)
-# The rate that the target of a rule limits.
-LIMITED_BY_RULE = {
-    "recall": "recall", "precision": "precision", "fpr": "fpr", "capacity": "posfrac",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """Limits by the name of their rate, to be kept at every prior from `lo` to `hi`.
+    """Limits by the name of their rate, to be kept at every prior from the first end to the last.
 
     Without ends they are to be kept at the prior of each row. Every rate is monotone in the prior
     (precision, negative predictive value), linear in it (accuracy, error, share of cases called
@@ -101,58 +96,26 @@ class Constraints:
     limits: Mapping[str, float]
     ends: tuple[float, float] | None = None
 
-    def skews(self, own: Quantity) -> list[Quantity]:
-        """The skews at the ends of the range, by default the `own` one."""
-        return [own] if self.ends is None else [skew(end) for end in sorted(set(self.ends))]
+    def half_planes(self, name: str, own: Quantity) -> list[tuple[Quantity, ...]]:
+        """The half-planes of a limit at the ends of the range, by default at the `own` skew."""
+        ends = [own] if self.ends is None else [skew(end) for end in sorted(set(self.ends))]
+        return [LIMITED[name].half_plane(self.limits[name], end) for end in ends]
 
-    def lines(self, own: Quantity) -> list[Line]:
-        """The least recalls, as lines over the false positive rate."""
-        rated = [(LIMITED[name].line, limit) for name, limit in self.limits.items()]
-        return [line(limit, at) for line, limit in rated if line for at in self.skews(own)]
-
-    @property
-    def cap(self) -> float:
-        """The highest false positive rate."""
-        capped = [(LIMITED[name].cap, limit) for name, limit in self.limits.items()]
-        return min((cap(limit) for cap, limit in capped if cap), default=1.0)
-
-    @property
-    def of_alarms(self) -> bool:
-        """Whether calling nothing positive keeps them not, as one is a rate of the alarms."""
-        return any(LIMITED[name].of_alarms for name in self.limits)
-
-    @property
-    def capacity(self) -> float | None:
-        """The highest share of cases called positive."""
-        return self.limits.get("posfrac")
-
-    def kept(self, t: Quantity, f: Quantity, own: Quantity) -> Iterator[Quantity]:
+    def kept(self, t: Quantity, f: Quantity, own: Quantity) -> list[Quantity]:
         """Whether a point keeps each of them, up to rounding."""
-        for slope, intercept in self.lines(own):
-            yield t - slope * f - intercept >= -ROUNDING * (1 + slope * f)
-        yield f <= self.cap + ROUNDING
-        if self.capacity is not None:
-            for at in self.skews(own):
-                yield t + at * f <= self.capacity * (1 + at) * (1 + ROUNDING)
-        if self.of_alarms:
-            yield t + f > 0
+        planes = [plane for name in self.limits for plane in self.half_planes(name, own)]
+        kept = [
+            a * t + b * f + c >= -ROUNDING * (abs(a) * t + abs(b) * f + abs(c))
+            for a, b, c in planes
+        ]
+        # Where nothing is called positive there is no precision.
+        return [*kept, t + f > 0] if "precision" in self.limits else kept
 
 
-def resolve_constraints(
-    constraints: Mapping[str, float] | None, rule: str, target: float | None, over: object
-) -> Constraints:
-    """The constraints that were given and the one that the rule makes of its target."""
-    limits = checked_limits(constraints)
-    limited = LIMITED_BY_RULE.get(rule)
-    if limited is not None and target is not None:
-        if limited in limits:
-            raise InvalidArgument(
-                f"{limited} is limited twice: to {limits[limited]:g} in constraints, and to the "
-                f"target {target:g} of the rule {rule!r}.",
-                hint="leave it out of the constraints, or take the rule 'max_recall'.",
-            )
-        limits[limited] = float(target)
-    return Constraints(limits, None if over is None or not limits else ends_of(over))
+def admissible(constraints: Constraints) -> pl.Expr:
+    """Whether a point of a surface keeps the constraints on the table itself."""
+    kept = constraints.kept(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
+    return pl.all_horizontal(pl.lit(True), *kept)
 
 
 EXAMPLE = example("constraints", {"precision": 0.8})
@@ -169,9 +132,13 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
         )
     unknown = [name for name in constraints if name not in LIMITED]
     if unknown:
+        at_least, at_most = (
+            ", ".join(name for name in LIMITED if LIMITED[name].at_least is kind)
+            for kind in (True, False)
+        )
         raise InvalidArgument(
-            f"constraints has {quoted(unknown)}; a threshold can be held to at least a "
-            f"{', '.join(AT_LEAST)}, and to at most a {', '.join(AT_MOST)}.",
+            f"constraints has {quoted(unknown)}; a threshold can be held to at least a {at_least}, "
+            f"and to at most a {at_most}.",
             hint=EXAMPLE,
         )
     for name, limit in constraints.items():
@@ -181,6 +148,22 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
                 hint=EXAMPLE,
             )
     return {name: float(limit) for name, limit in constraints.items()}
+
+
+def resolve_constraints(
+    constraints: Mapping[str, float] | None, over: object, **target: float
+) -> Constraints:
+    """The constraints at every prior of a range, with the target of a rule, by its rate."""
+    limits = checked_limits(constraints)
+    for name, value in target.items():
+        if name in limits:
+            raise InvalidArgument(
+                f"{name} is limited twice: to {limits[name]:g} in constraints, and to the target "
+                f"{value:g} of the rule.",
+                hint="leave it out of the constraints, or take the rule 'max_recall'.",
+            )
+    limits |= target
+    return Constraints(limits, None if over is None or not limits else ends_of(over))
 
 
 def ends_of(over: object) -> tuple[float, float]:
@@ -208,15 +191,17 @@ def promise(
     >>> promise({"precision": 0.8}, 0.95, (0.05, 0.2))
     'With 95 % confidence at least 8 of 10 alarms are right, as long as 5 to 20 % are positive.'
     """
-    parts = [_phrase(name, limit) for name, limit in constraints.items()]
-    together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    while_so = _as_long_as(constraints, priors)
-    return f"With {_per_cent(confidence)} % confidence {together}{while_so}."
-
-
-def _phrase(name: str, limit: float) -> str:
     # A difference of two shares counts no cases.
-    return LIMITED[name].words.format(f"{limit:g}" if name == "informedness" else _of_many(limit))
+    parts = [
+        LIMITED[name].words.format(f"{limit:g}" if name == "informedness" else _of_many(limit))
+        for name, limit in constraints.items()
+    ]
+    together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    while_so = ""
+    if priors is not None and any(LIMITED[name].by_prior for name in constraints):
+        ends = [priors] if isinstance(priors, int | float) else sorted(set(priors))
+        while_so = f", as long as {' to '.join(map(_per_cent, ends))} % are positive"
+    return f"With {_per_cent(confidence)} % confidence {together}{while_so}."
 
 
 def _of_many(share: float) -> str:
@@ -227,39 +212,5 @@ def _of_many(share: float) -> str:
     return f"{_per_cent(share)} % of the"
 
 
-def _as_long_as(names: Iterable[str], priors: float | Sequence[float] | None) -> str:
-    if priors is None or not any(depends_on_prior(name) for name in names):
-        return ""
-    ends = [priors] if isinstance(priors, int | float) else sorted(set(priors))
-    words = " to ".join(_per_cent(end) for end in ends)
-    return f", as long as {words} % are positive"
-
-
-def depends_on_prior(name: str) -> bool:
-    """Whether a rate depends on the prior."""
-    return LIMITED[name].by_prior
-
-
 def _per_cent(share: float) -> str:
     return f"{100 * share:.6g}"
-
-
-def admissible(constraints: Constraints) -> pl.Expr:
-    """Whether a point of a surface keeps the constraints on the table itself."""
-    own = pl.col("skew")
-    return pl.all_horizontal(list(constraints.kept(pl.col("tpr"), pl.col("fpr"), own)))
-
-
-def check_promise(constraints: Constraints, rule: str, target: float | None) -> None:
-    """Refuse a confidence where there is nothing to promise, or more than can be."""
-    if rule in LIMITED_BY_RULE and target in (0, 1):
-        raise InvalidArgument(
-            f"target is {target:g}, of which no sample can be confident; with confidence allowed "
-            "is 0 < target < 1.",
-            hint="give another target=0.9, or leave confidence out.",
-        )
-    if not constraints.limits:
-        raise InvalidArgument(
-            "confidence is given, but no constraint that could be promised.",
-            hint="give constraints={'precision': 0.8}, or a rule with a target, such as 'recall'.",
-        )

@@ -1,4 +1,4 @@
-"""How many rows of a cluster say as much of a rate as one independent case."""
+"""Design effects: how many rows of a cluster say as much of a rate as one independent case."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -17,8 +17,8 @@ _T = TypeVar("_T")
 # The effects of positives and of negatives, and how many cases have no cluster.
 EFFECTS = POS_EFFECT, NEG_EFFECT = private("pos_effect"), private("neg_effect")
 MISSING, MEAN, UPTO = (private(name) for name in ("missing", "mean", "upto"))
-# Whether cases score at least thresholds at even shares of a class.
-ABOVE = [private(f"above_{i}") for i in range(7)]
+# The cases of a cluster that score at least thresholds at even shares of a class.
+ABOVE = [private(f"above_{i}") for i in range(1, 8)]
 # Clusters of equal size that a class needs, or unequal ones that count as many
 # (`just simulate promises_clusters`).
 FEWEST = 7
@@ -36,19 +36,17 @@ def with_effects(
         return rows.with_columns(pl.lit(1.0).alias(name) for name in EFFECTS)
     effects = design_effects(cases)
     on = [name for name in effects.collect_schema() if name in keys]
-    with_them = (
-        rows.join(effects, on=on, how="left", nulls_equal=True, maintain_order="left")
-        if on
-        else rows.join(effects, how="cross", maintain_order="left")
+    joined = rows.join(
+        effects, on=on or pl.lit(0), how="left", nulls_equal=True, maintain_order="left"
     )
 
     def checked(frame: pl.DataFrame) -> pl.DataFrame:
         missing: Any = frame[MISSING].max()
         check_clusters(missing or 0)
-        return frame.drop(MISSING)
+        return frame.select(*schema)
 
     schema: Any = {**rows.collect_schema(), **dict.fromkeys(EFFECTS, pl.Float64)}
-    return with_them.map_batches(checked, schema=schema)
+    return joined.map_batches(checked, schema=schema)
 
 
 def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
@@ -56,7 +54,8 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
 
     It is the variance of a rate between clusters over that of as many independent cases (Kish
     1965): 1 for clusters of one row, m for m copies of each row. The largest of some thresholds,
-    since few clusters hardly tell it; not below 1; infinite where there are too few clusters.
+    since few clusters hardly tell it at one (there promises would be broken in up to .13 of
+    samples); not below 1; infinite where there are too few clusters.
 
     Returns
     -------
@@ -71,62 +70,47 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     3.0
     """
     table = read(cases, clustered=True)
-    keys = table.keys
-    of_class = [*keys, TRUTH]
-    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1.0)
+    of_class, size, score = [*table.keys, TRUTH], pl.col(WEIGHT), pl.col(SCORE)
+    weight = size if table.weighted else pl.lit(1.0).alias(WEIGHT)
     # Of sampling weights only the ratios matter.
-    mean = weight.filter(weight > 0).mean().over(of_class) if table.sampled else pl.lit(1.0)
-    score, upto = pl.col(SCORE), pl.col(UPTO)
-    places = [
-        upto.max() * (i / (len(ABOVE) + 1)) * (1 - ROUNDING) for i in range(1, len(ABOVE) + 1)
-    ]
-    above = [
-        (score >= score.filter(upto >= place).min().over(of_class)).alias(name)
+    mean = size.mean().over(of_class) if table.sampled else pl.lit(1.0)
+    upto = size.cum_sum().over(of_class, order_by=SCORE) / size.sum().over(of_class)
+    places = [pl.col(UPTO) >= i / 8 * (1 - ROUNDING) for i in range(1, 8)]
+    above = {
+        name: (score >= score.filter(place).min().over(of_class)) * size
         for name, place in zip(ABOVE, places, strict=True)
-    ]
+    }
     clusters = (
-        table.valid_rows.with_columns((weight / mean).alias(WEIGHT), mean.alias(MEAN))
-        .filter(pl.col(WEIGHT) > 0)
-        .with_columns(pl.col(WEIGHT).cum_sum().over(of_class, order_by=SCORE).alias(UPTO))
-        .with_columns(above)
+        table.valid_rows.with_columns(weight)
+        .filter(size > 0)
+        .with_columns(mean.alias(MEAN), upto.alias(UPTO))
+        .with_columns(size / pl.col(MEAN))
+        .with_columns(**above)
         .group_by(*of_class, CLUSTER)
-        .agg(
-            *((pl.col(name) * pl.col(WEIGHT)).sum() for name in ABOVE),
-            pl.col(WEIGHT).sum(),
-            pl.len().alias(ROWS),
-            pl.first(MEAN),
-        )
+        .agg(pl.col(WEIGHT, *ABOVE).sum(), pl.len().alias(ROWS), pl.first(MEAN))
     )
-    size = pl.col(WEIGHT)
     ratios = []
-    for name in ABOVE:
-        share = pl.col(name).sum() / size.sum()
-        between = ((pl.col(name) - share * size) ** 2).sum()
-        ratios.append((between / (size.sum() * share * (1 - share))).alias(name))
+    for called in map(pl.col, ABOVE):
+        share = called.sum() / size.sum()
+        between = ((called - share * size) ** 2).sum()
+        ratio = between / (size.sum() * share * (1 - share))
+        ratios.append(pl.when(ratio.is_finite()).then(ratio))
+    copies = (size**2).sum() / size.sum()
+    equal = (size**2).sum() ** 2 / (size**4).sum() if table.sampled else size.sum() / copies
+    is_clustered = pl.lit(table.sampled) | (pl.col(ROWS).sum() > pl.len())
     # Where no threshold tells the cases of a class apart, they count as its clusters.
-    of_copies = (size**2).sum() / size.sum()
+    effect = pl.coalesce(pl.max_horizontal(ratios), copies).clip(1.0) * pl.first(MEAN)
     of_classes = clusters.group_by(of_class).agg(
-        *ratios,
-        of_copies.alias(WEIGHT),
-        ((size**2).sum() ** 2 / (size**4).sum() if table.sampled else size.sum() / of_copies).alias(
-            COUNT
-        ),
-        (pl.lit(table.sampled) | (pl.col(ROWS).sum() > pl.len())).alias(ROWS),
-        pl.first(MEAN),
+        pl.when(is_clustered & (equal < FEWEST)).then(inf).otherwise(effect).alias(COUNT),
         pl.col(ROWS).filter(pl.col(CLUSTER).is_null()).sum().alias(MISSING),
     )
-    known = pl.max_horizontal(pl.when(pl.col(name).is_finite()).then(name) for name in ABOVE)
-    too_few = pl.col(ROWS) & (pl.col(COUNT) < FEWEST)
-    least = pl.coalesce(known, WEIGHT).clip(1.0) * pl.col(MEAN)
-    effect = pl.when(too_few).then(inf).otherwise(least)
     of_keys = [
-        *(
-            effect.filter(pl.col(TRUTH).cast(pl.Boolean) == is_so).first().alias(name)
-            for name, is_so in zip(EFFECTS, (True, False), strict=True)
-        ),
-        pl.col(MISSING).sum(),
+        pl.col(COUNT).filter(pl.col(TRUTH).cast(pl.Boolean) == is_so).first().alias(name)
+        for name, is_so in zip(EFFECTS, (True, False), strict=True)
     ]
-    return of_classes.group_by(keys).agg(of_keys) if keys else of_classes.select(of_keys)
+    by_key = of_classes.group_by(table.keys) if table.keys else None
+    of_all = [*of_keys, pl.col(MISSING).sum()]
+    return of_classes.select(of_all) if by_key is None else by_key.agg(of_all)
 
 
 def read_once(given: _T) -> _T:

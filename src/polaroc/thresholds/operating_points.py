@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factors, check_share, refuse_unused, unless
+from polaroc.base.checks import check_factors, check_share, is_number, refuse_unused
 from polaroc.base.columns import (
     HAS_BOTH,
     OVER,
@@ -21,38 +20,26 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import private
 from polaroc.curves.curve import cases_or_curve, curves_of, like
-from polaroc.curves.segments import segment_of_counts
 from polaroc.curves.surface import with_rates
-from polaroc.errors import InvalidArgument, check_choice, example, quoted
+from polaroc.errors import InvalidArgument, check_choice, example
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, UNRANKED
+from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label, resolve_belief
-from polaroc.priors.in_use import is_estimate, level_of, multiplied
+from polaroc.priors.grids import range_of
+from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
 from polaroc.thresholds.constraints import (
+    LIMITED,
     Constraints,
     admissible,
-    check_promise,
-    depends_on_prior,
     promise,
     resolve_constraints,
 )
 from polaroc.thresholds.design_effects import read_once
-from polaroc.thresholds.promises import LACK, PROMISED, promising_cases, with_promises
-from polaroc.thresholds.rules import (
-    CONSTRAINED,
-    OVER_A_RANGE,
-    RULES,
-    WEIGHING_RULES,
-    Rule,
-    ThresholdRule,
-    check_target,
-    constrained_rule,
-    lack_of_curve,
-    priors_of,
-    rules,
-)
+from polaroc.thresholds.promises import LACK, PROMISED, check_promising, with_promises
+from polaroc.thresholds.rules import CALLED, RULES, Options
 from polaroc.typing import Prior, Priors, Table
 
 POINTS = (
@@ -64,7 +51,7 @@ POINTS = (
 @frame_of_cases
 def operating_points(
     curve: Table | Cases[Any],
-    rule: Rule | None = None,
+    rule: str | None = None,
     *,
     priors: Priors | None = None,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
@@ -91,11 +78,12 @@ def operating_points(
         takes, or its result. A promise allows for `cluster` only with predictions.
     rule
         The rule for the threshold; by default ``"cost"`` where a cost is given,
-        ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
-        positives are as many as false alarms, π(1−t) = (1−π)f (AccSens; at prior 0.5 the
-        equal-error point); ``"cost"``, least expected cost; ``"posterior"``, where the score,
-        read as the probability of a positive at `score_prior` and re-weighted to
-        the prior asked for, makes a positive call pay; ``"recall"``, highest
+        ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is the threshold at
+        which missed positives are most nearly as many as false alarms, π(1−t) = (1−π)f (AccSens;
+        at prior 0.5 the equal-error point); ``"cost"``, least expected cost;
+        ``"posterior"``, where the score, read as the probability of a positive at
+        `score_prior` and re-weighted to the prior asked for, makes a positive call
+        pay; ``"recall"``, highest
         threshold, and so lowest false positive rate, with at least the `target`
         recall; ``"precision"``, highest recall with at least the `target`
         precision; ``"fpr"``, highest recall with at most the `target` false
@@ -142,16 +130,14 @@ def operating_points(
     -------
     Frame of the kind given
         One row per key and prior, sorted by key: the keys; `rule` String; `prior`
-        Float64; `threshold` Float64, null where nothing is called positive;
-        `share` Float64, the chance with which cases that score just the
-        threshold are called positive (1 but for "balanced", whose point lies on
-        a segment); `tpr`, `fpr`, `precision` at the prior, Float64 or null;
-        `positives`, `negatives`; `note`, null or why there is no point. With `over`
+        Float64; `threshold` Float64, null where nothing is called positive: the
+        best is to raise no alarm (`tpr` and `fpr` are 0), or there is no such
+        threshold (they are null), and `note` says which, and why; `tpr`, `fpr`,
+        `precision` at the prior, Float64 or null; `positives`, `negatives`; `note`,
+        null or String. With `over`
         also `over`, String, with its ends `over_lower` and `over_upper`, Float64 (of `beta`,
         which has none, those of its middle 99 %), and `prior` is its mean; with `confidence` also
-        `promise`, String, the promise in one sentence, null where there is
-        none: then `note` says how many more positives or negatives
-        it would take if the curve stays as it looks, or that no number would do. At
+        `promise`, String, the promise in one sentence, null where there is none. At
         estimated priors also `prior_lower`, `prior_upper` and their `level`, which
         `apply_thresholds` carries into its limits; keys that only the estimates have, such as the
         day, are keys of the result.
@@ -169,8 +155,9 @@ def operating_points(
     a range, where only the prior shifts. Cases of a `cluster` count as so many independent ones as
     tell rates as well (by their design effect, Kish 1965), which kept promises in simulation
     (``just simulate promises_clusters``). A promise holds for all promised thresholds of a curve at
-    once, so that any rule may choose among them. For several models of predictions, told apart by
-    `model` or by their columns of scores, all promises hold at once, so that any model may be
+    once, so that any rule may choose among them (learn then test, Angelopoulos et al. 2021, on
+    exact limits: ``just simulate promises_tables``). For several models of predictions, told apart
+    by `model` or by their columns of scores, all promises hold at once, so that any model may be
     picked: each of K has the error rate over K (``just simulate promises_models``). A curve table
     does not say which of its keys are models. There each keeps its own promise, and the one that is
     picked may not. At an estimated prior the promise is kept if the interval holds the prior. A
@@ -193,181 +180,188 @@ def operating_points(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     given = cases_or_curve(curve, columns)
-    given = given if confidence is None else read_once(given)
-    cases = promising_cases(given, confidence)
-    curves = curves_of(given)
-    if is_estimate(priors):
-        curves = multiplied(curves, priors)
     check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
+    has_costs = not cost_fn == cost_fp == 1
     if rule is None:
-        rule = _usual_rule(constraints, weighs=not cost_fn == cost_fp == 1)
+        rule = "cost" if has_costs else "balanced" if constraints is None else "max_recall"
+    limits = _limits_of(rule, priors, over, target, constraints, confidence)
+    why = f"rule is {rule!r}"
+    if has_costs and not RULES[rule].weighs:
+        refuse_unused("for the rules 'cost' and 'posterior'", why, cost_fn=cost_fn, cost_fp=cost_fp)
+    if beta != 1 and rule != "f_measure":
+        refuse_unused("for the rule 'f_measure'", why, beta=beta)
+
+    if confidence is not None:
+        check_promising(given)
+        given = read_once(given)
+    cases = given if isinstance(given, Cases) else None
+    curves = curves_of(given)
+    interval: tuple[str, ...] = ()
+    if is_estimate(priors):
+        curves, interval = multiplied(curves, priors), PRIOR_LIMITS
     keys = curve_keys(curves)
-    request = _request(rule, priors, over, target, constraints, confidence)
-    _refuse_other_rules(rule, cost_fn, cost_fp, beta)
-    selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta, score_prior)[rule]()
-    limits_of_prior = PRIOR_LIMITS if request.estimated else ()
-    groups = [*keys, "prior", "skew", *limits_of_prior]
-    points = with_rates(curves, request.priors)
-    limits = request.constraints
-    why = pl.lit(selection.lack)
+    groups = [*keys, "prior", "skew", *interval]
+    at: Priors = "observed" if priors is None else priors
+    if over is not None:
+        # Costs are linear in the prior, so that a range is as its mean.
+        at = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
+    points = with_rates(curves, at)
+
+    lack = pl.lit("no threshold keeps the constraints" if constraints else "no such threshold")
+    if RULES[rule].limits and not constraints:
+        lack = pl.lit("no threshold reaches the target")
+    elif rule == "posterior":
+        lack = pl.lit("scores are not probabilities")
+    may_be_chosen = admissible(limits)
     if confidence is not None:
         points = with_promises(points, cases, keys, groups, limits, confidence)
-        selection = constrained_rule(selection, rule, pl.col(PROMISED))
-        why = pl.coalesce(LACK, pl.lit("no point was chosen"))
-    elif constraints is not None or (over is not None and limits.limits):
-        selection = constrained_rule(selection, rule, admissible(limits))
-        why = pl.lit("no threshold keeps the constraints")
-    kept = [LACK] if confidence is not None else []
-    chosen = _selected(points, groups, selection, kept)
-    t, f, no_point = pl.col("tpr"), pl.col("fpr"), pl.when(pl.col("share").is_null())
-    added = [column.meta.output_name() for column in request.columns]
+        may_be_chosen, lack = pl.col(PROMISED), pl.coalesce(LACK, lack)
+    if not RULES[rule].may_call_none:
+        may_be_chosen &= pl.col("tpr") > 0
+    options = Options(keys, target, cost_fn, cost_fp, beta, score_prior)
+    chosen = _selected(points, groups, may_be_chosen, RULES[rule].objective(options), lack)
+
+    has_point, t, f = pl.col("tpr").is_not_null(), pl.col("tpr"), pl.col("fpr")
+    cheapest = ": that costs least" if rule == "cost" else f" by the rule {rule!r}"
+    no_alarm = pl.when(has_point & pl.col(SCORE).is_null()).then(
+        pl.lit(f"raise no alarm: nothing is called positive{cheapest}")
+    )
+    added = []
+    if over is not None:
+        ends = zip(OVER_ENDS, resolve_belief(over).range, strict=True)
+        added = [pl.lit(over_label(over)).alias(OVER)]
+        added += [pl.lit(end, pl.Float64).alias(name) for name, end in ends]
+    if confidence is not None:
+        added.append(_promise(limits, confidence, interval or ("prior",)).alias(PROMISE))
     result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
+            pl.when(has_point).then(1.0).alias("share"),
             rates.precision(t, f, pl.col("skew")).fill_nan(None).alias("precision"),
-            pl.coalesce(lack_of_curve(), no_point.then(why)).alias("note"),
-            *request.columns,
+            pl.coalesce(_lack_of_curve(), pl.when(~has_point).then("note"), no_alarm).alias("note"),
+            *added,
         )
-        .select(*keys, *POINTS, *limits_of_prior, *added)
+        .select(*keys, *POINTS, *interval, *(column.meta.output_name() for column in added))
         .sort(*keys, "prior", nulls_last=True)
     )
     if cases is not None and confidence is not None:
-        result = with_note(result, dependence(cases), pl.col("share").is_not_null())
+        result = with_note(result, dependence(cases), has_point)
     result = with_level(result, level_of(priors)) if is_estimate(priors) else result
     return like(given, result)
 
 
-def _usual_rule(constraints: Mapping[str, float] | None, *, weighs: bool) -> Rule:
-    """The default rule: "cost" where errors are weighed."""
-    unconstrained: Rule = "balanced" if constraints is None else "max_recall"
-    return "cost" if weighs else unconstrained
-
-
-def _refuse_other_rules(rule: str, cost_fn: float, cost_fp: float, beta: float) -> None:
-    """Refuse costs and weights that the rule does not use."""
-    why = f"rule is {rule!r}"
-    if rule not in WEIGHING_RULES:
-        costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
-        refuse_unused(f"for the rules {quoted(WEIGHING_RULES)}", why, **costs)
-    if rule != "f_measure":
-        refuse_unused("for the rule 'f_measure'", why, beta=unless(1, beta))
-
-
-@dataclass(frozen=True)
-class _Request:
-    """The priors at which points are chosen, their constraints, and the confidence."""
-
-    priors: Priors
-    constraints: Constraints
-    over: tuple[float, float] | Belief | None
-    confidence: float | None
-
-    @property
-    def estimated(self) -> bool:
-        """Whether each curve has its own, estimated prior."""
-        return is_estimate(self.priors)
-
-    @property
-    def columns(self) -> list[pl.Expr]:
-        """The columns of the range and of the promise."""
-        columns = list[pl.Expr]()
-        if self.over is not None:
-            of_range = zip(OVER_ENDS, resolve_belief(self.over).range, strict=True)
-            columns.append(pl.lit(over_label(self.over)).alias(OVER))
-            columns += [pl.lit(end, pl.Float64).alias(name) for name, end in of_range]
-        if self.confidence is None:
-            return columns
-        limits, ends = self.constraints.limits, self.constraints.ends
-        if ends is not None or not any(map(depends_on_prior, limits)):
-            sentence = pl.lit(promise(limits, self.confidence, ends))
-        else:
-            confidence, at = self.confidence, PRIOR_LIMITS if self.estimated else ("prior",)
-            known = pl.when(pl.all_horizontal(pl.col(at).is_not_null()))
-            # Where limits are null there is no list, and nothing is promised.
-            sentence = known.then(pl.concat_list(at)).map_elements(
-                lambda priors: promise(limits, confidence, priors.to_list()),
-                return_dtype=pl.String,
-            )
-        has_threshold = pl.col("threshold").is_not_null()
-        return [*columns, pl.when(has_threshold).then(sentence).alias(PROMISE)]
-
-
-def _request(
+def _limits_of(
     rule: str,
     priors: Priors | None,
     over: tuple[float, float] | Belief | None,
     target: float | None,
     constraints: Mapping[str, float] | None,
     confidence: float | None,
-) -> _Request:
-    """The request, refused where its parts do not fit."""
-    check_choice("rule", rule, RULES)
-    check_target(rule, target)
-    if confidence is not None:
-        check_share("confidence", confidence)
-    limits = resolve_constraints(constraints, rule, target, over)
-    if (constraints is not None or confidence is not None) and rule not in CONSTRAINED:
+) -> Constraints:
+    """The constraints and the target of a rule; raise where the arguments do not fit it."""
+    check_choice("rule", rule, tuple(RULES))
+    limited = RULES[rule].limits
+    if priors is not None and over is not None:
+        raise InvalidArgument(
+            "priors and over are both given, allowed is one of the two.",
+            hint="give over=(0.05, 0.20) for a range, priors=[0.05] for single priors.",
+        )
+    if over is not None and RULES[rule].needs_one_prior:
+        raise InvalidArgument(
+            f"the rule {rule!r} needs one prior, and over is a range.",
+            hint="give priors=0.05, or the costs of errors, such as cost_fn=5.",
+        )
+    if limited or rule == "threshold":
+        if not is_number(target) or (limited and not 0 <= target <= 1):
+            wanted = "a share from 0 to 1" if limited else "a number"
+            raise InvalidArgument(
+                f"target is {target!r}, but the rule {rule!r} needs {wanted}.",
+                hint=example("target", 0.5),
+            )
+    elif target is not None:
+        raise InvalidArgument(
+            f"target is {target!r}, but the rule {rule!r} aims at nothing.", hint="leave it out."
+        )
+    is_constrained = constraints is not None or confidence is not None
+    if is_constrained and not RULES[rule].takes_constraints:
         raise InvalidArgument(
             f"the rule {rule!r} leaves no choice among the thresholds that keep constraints.",
             hint="take 'max_recall' or 'cost' with constraints, and another call for this rule.",
         )
-    if confidence is not None:
-        check_promise(limits, rule, target)
     if rule == "max_recall" and constraints is None:
         raise InvalidArgument(
             "the rule 'max_recall' needs constraints: without any, everything is positive.",
             hint=example("constraints", {"precision": 0.8}),
         )
-    at = priors_of(priors, over)
-    if over is None:
-        return _Request(at, limits, None, confidence)
-    if rule not in OVER_A_RANGE:
-        raise InvalidArgument(
-            f"the rule {rule!r} needs one prior, and over is a range.",
-            hint="give priors=0.05, or the costs of errors, such as cost_fn=5.",
-        )  # fmt: skip
-    return _Request(at, limits, over, confidence)
-
-
-def _along(start: pl.Expr, rise: pl.Expr, share: pl.Expr, rate: str) -> pl.Expr:
-    """A rate at a share of the segment that ends at its column."""
-    # The sum may miss the end by rounding: a rate of 1 would be less than 1.
-    return pl.when(share == 1).then(rate).otherwise(start + share * rise).alias(rate)
+    limits = resolve_constraints(
+        constraints, over, **({limited: float(target)} if limited and target is not None else {})
+    )
+    if confidence is not None:
+        check_share("confidence", confidence)
+        if not limits.limits:
+            raise InvalidArgument(
+                "confidence is given, but no constraint that could be promised.",
+                hint="give constraints={'precision': 0.8}, or a rule with a target: 'recall'.",
+            )
+        if limited and target in (0, 1):
+            raise InvalidArgument(
+                f"target is {target:g}, of which no sample can be confident; with confidence "
+                "allowed is 0 < target < 1.",
+                hint="give another target=0.9, or leave confidence out.",
+            )
+    return limits
 
 
 def _selected(
-    surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule, kept: Sequence[str]
+    surface: pl.LazyFrame, groups: list[str], allowed: pl.Expr, objective: pl.Expr, lack: pl.Expr
 ) -> pl.LazyFrame:
-    """The point that the rule selects of each curve at each prior."""
-    t0, f0, _, _, dt, df, *_ = segment_of_counts()
-    may, worth, order = (private(name) for name in ("may", "worth", "order"))
+    """The allowed point of each curve where an objective is greatest; of equals the first.
+
+    Where there is none, threshold and rates are null; `note` is why there would be none.
+    """
+    worth, called = private("worth"), private("called")
     # An estimated prior may be missing, 0 or 1.
-    is_defined = HAS_BOTH & pl.col("skew").is_not_null()
-    # Cached, so that the curve is computed once.
-    placed = surface.select(
-        *groups,
-        SCORE,
-        "positives",
-        "negatives",
-        *kept,
-        (is_defined & rule.admissible).alias(may),
-        rule.objective.alias(worth),
-        (pl.col("tp") + pl.col("fp")).alias(order),
-        rule.share.alias("share"),
-        _along(t0, dt, rule.share, "tpr"),
-        _along(f0, df, rule.share, "fpr"),
-    ).cache()
-    best = placed.group_by(groups).agg(
-        pl.col(worth).filter(may).max(),
-        pl.col("positives", "negatives").max(),
-        pl.col(kept).first(),
+    may = HAS_BOTH & pl.col("skew").is_not_null() & allowed
+    is_best = pl.col(worth).is_not_null() & (pl.col(worth) == pl.col(worth).max())
+    point = pl.col(SCORE, "tpr", "fpr").filter(is_best)
+    return (
+        surface.with_columns(
+            pl.when(may).then(objective).alias(worth), CALLED.alias(called), lack.alias("note")
+        )
+        .group_by(groups)
+        .agg(
+            point.sort_by(pl.col(called).filter(is_best)).first(),
+            pl.col("positives", "negatives").max(),
+            pl.col("note").first(),
+        )
     )
-    on = [*groups, worth]
-    points = placed.filter(may).select(*groups, worth, order, SCORE, "share", "tpr", "fpr")
-    first_of_best = (
-        points.join(best.select(on), on=on, how="semi", nulls_equal=True)
-        .sort(order)
-        .unique(groups, keep="first", maintain_order=True)
+
+
+def _promise(limits: Constraints, confidence: float, at: tuple[str, ...]) -> pl.Expr:
+    """The sentence of a promise; null where there is no threshold."""
+    depends = any(LIMITED[name].by_prior for name in limits.limits)
+    if limits.ends is not None or not depends:
+        sentence = pl.lit(promise(limits.limits, confidence, limits.ends))
+    else:
+        # Limits of an estimated prior may be null: then nothing is promised.
+        is_known = pl.when(pl.all_horizontal(pl.col(at).is_not_null()))
+        sentence = is_known.then(pl.concat_list(at)).map_elements(
+            lambda priors: promise(limits.limits, confidence, priors.to_list()),
+            return_dtype=pl.String,
+        )
+    return pl.when(pl.col("threshold").is_not_null()).then(sentence)
+
+
+def _lack_of_curve() -> pl.Expr:
+    """Note on what a curve or its prior lacks, else null."""
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    return (
+        pl.when(positives.is_null())
+        .then(pl.lit(UNRANKED))
+        .when(one_class_note(positives, negatives).is_not_null())
+        .then(one_class_note(positives, negatives))
+        .when(pl.col("prior").is_null())
+        .then(pl.lit(NOT_ESTIMATED))
+        .when(pl.col("skew").is_null())
+        .then(pl.lit(AT_AN_END))
     )
-    chosen = best.join(first_of_best, on=on, how="left", nulls_equal=True)
-    return chosen.drop(worth, order)

@@ -55,7 +55,7 @@ def test_thresholds_without_bound_are_those_that_were_saved(tmp_path):
     # A model without a name has its place, too, and one without a threshold is named.
     other = judged(test.with_columns(m=pl.col("m").replace("B", "C")))
     assert other.exit_code == 2
-    assert "no threshold for model C" in " ".join(other.output.split())
+    assert "no threshold for model='C'" in " ".join(other.output.split())
 
 
 def test_every_flipped_bit_is_refused(tmp_path):

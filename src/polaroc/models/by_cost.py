@@ -49,7 +49,7 @@ from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.promises import NOT_PROMISED
 from polaroc.thresholds.texts import threshold_texts
-from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning, with_model_type
+from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
 
 WHY = private("why")
@@ -161,7 +161,6 @@ def choose_by_cost(
             f"{model!r} has {curves[model].n_unique()} value(s), a choice needs two.",
             hint="operating_points(...) chooses the threshold of one model.",
         )
-    refuse_tuning_cases(curves, tuned_curves, [model])
     if tuned_curves.schema[model] == curves.schema[model]:
         lacking = curves.select(model).unique().sort(model).join(
             tuned_curves, on=[model], how="anti", nulls_equal=True, maintain_order="left"

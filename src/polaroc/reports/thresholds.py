@@ -30,7 +30,6 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.texts import threshold_text
-from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
 
 # The text of a threshold that calls nothing positive.
@@ -157,14 +156,13 @@ def _tuned(
     priors: tuple[float, ...],
 ) -> Thresholds:
     """Thresholds with a promise, from cases of their own, with their rates on the others."""
-    curves, judged_curves = curve(tuning), curve(judging)
+    curves = curve(tuning)
     if curves.is_empty():
         model = judging.rows[question.model][0]
         raise InvalidTable(
             f"tuning has no cases of {model!r}.",
             hint="give predictions of the same models as tuning.",
         )
-    refuse_tuning_cases(judged_curves, curves, [question.model])
     points = []
     for need in needs:
         chosen = operating_points(

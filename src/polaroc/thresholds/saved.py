@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS
+from polaroc.base.text import listed_rows
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.atomic import atomic_file
@@ -19,10 +20,6 @@ KIND = "polaroc thresholds 2"
 NUMBERS = (
     "prior", "tpr", "fpr", "precision", "threshold", "share", *OVER_ENDS, *PRIOR_LIMITS,
 )  # fmt: skip
-AS_WRITTEN = (
-    "give the file that `polaroc threshold --out` wrote, as it was; files of version 0.2 have no "
-    "digest: choose their thresholds again."
-)
 
 
 @dataclass(frozen=True)
@@ -65,30 +62,27 @@ class SavedThresholds:
     @classmethod
     def read(cls, path: Path) -> "SavedThresholds":
         """The thresholds of a file that `write` wrote, and that nobody changed."""
-        document = json.loads(read_sealed(path, KIND, AS_WRITTEN))
+        hint = "give the file that `polaroc threshold --out` wrote, as it was."
+        document = json.loads(read_sealed(path, KIND, hint))
         del document["seal"]
         return cls(**document)
 
     def table(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
         """The rows as `apply_thresholds` takes them, keys in the types of the predictions."""
-        columns: dict[str, list[Any]] = {
-            name: [row[name] for row in self.points] for name in self.points[0]
-        }
-        table = pl.DataFrame(columns, schema_overrides={"note": pl.String}, strict=False)
+        table = pl.DataFrame(
+            {name: [row[name] for row in self.points] for name in self.points[0]},
+            schema_overrides={"note": pl.String}, strict=False,
+        )  # fmt: skip
         # JSON has no infinite numbers, which are words there.
         present = [name for name in table.columns if name in NUMBERS]
-        numbers = pl.col(present).cast(pl.Float64, strict=False)
-        return table.with_columns(numbers).with_columns(
-            _typed(key, table.schema[key], kinds[key]) for key in self.keys if key in kinds
+        return table.with_columns(
+            pl.col(present).cast(pl.Float64, strict=False),
+            *(_typed(key, table.schema[key], kinds[key]) for key in self.keys if key in kinds),
         )
 
     def check(self, curves: pl.DataFrame, keys: Sequence[str], score: str | Sequence[str]) -> None:
-        """Refuse the tuning table itself, and predictions of other models.
-
-        The rates of a threshold on the cases that it was chosen on are too good.
-        """
-        missing = [key for key in self.keys if key not in keys]
-        if missing:
+        """Refuse the tuning table itself, whose rates are too good, and other models."""
+        if missing := [key for key in self.keys if key not in keys]:
             raise InvalidTable(
                 f"the thresholds have the key {quoted(missing)}, which is no key of the file.",
                 hint=f"say what the columns {quoted(self.keys)} are, with --model or --fold.",
@@ -104,27 +98,22 @@ class SavedThresholds:
                 "these are the very cases that the thresholds were chosen on.",
                 hint="judge them on other cases.",
             )
-        own = self.table(curves.schema).select(self.keys).unique()
-        found = curves.select(self.keys).unique()
-        others = (
-            found.join(own, on=self.keys, how="anti", nulls_equal=True)
-            if self.keys
-            else curves.head(0)
-        )
+        if not self.keys:
+            return
+        known = self.table(curves.schema)
+        others = curves.join(known, on=self.keys, how="anti", nulls_equal=True).select(self.keys)
         if others.height:
             raise InvalidTable(
-                f"there is no threshold for {_described(others)}; there is one for "
-                f"{_described(own)}.",
+                f"there is no threshold for {listed_rows(others.unique(maintain_order=True), 3)}.",
                 hint="choose thresholds for it on cases of its own, or leave its rows out.",
             )
 
 
 def _typed(key: str, written: pl.DataType, kind: pl.DataType) -> pl.Expr:
     """A key of the file in the type that it has in the predictions; times are text in JSON."""
-    if written == pl.String and isinstance(kind, pl.Date | pl.Datetime):
-        return pl.col(key).str.strptime(kind, strict=False)
-    if written == pl.String and kind == pl.Time:
-        return pl.col(key).str.to_time("%H:%M:%S%.f", strict=False)
+    if written == pl.String and isinstance(kind, pl.Date | pl.Datetime | pl.Time):
+        time = "%H:%M:%S%.f" if kind == pl.Time else None
+        return pl.col(key).str.strptime(kind, time, strict=False)
     return pl.col(key).cast(kind, strict=False)
 
 
@@ -144,11 +133,3 @@ def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:
     # Whole weights and counts are the same cases.
     counts = pl.col("pos", "neg").cast(pl.Float64)
     return sha256(ordered.with_columns(counts).write_csv().encode()).hexdigest()
-
-
-def _described(rows: pl.DataFrame) -> str:
-    first = [
-        ", ".join(f"{name} {value}" for name, value in row.items())
-        for row in rows.sort(rows.columns).head(3).iter_rows(named=True)
-    ]
-    return "; ".join(first) + ("; …" if rows.height > 3 else "")

@@ -14,14 +14,10 @@ from polaroc.typing import Array, Interpolation, Quantity
 
 # A skew and its weight; None is the observed skew of each key.
 Node: TypeAlias = tuple[Quantity | None, float]
-# Δq/2q up to which a series replaces atanh, which loses digits there.
-NARROW = 0.03
 # Standard errors by which a ray may miss a segment that counts for the slope of the ROC where the
 # ray crosses it.
 NEAR = 2
 NODES = 8
-# Segments whose arrays stay in the cache of a processor.
-CHUNK = 8192
 
 
 def auc_gradient(segments: Segments) -> Gradient:
@@ -71,72 +67,47 @@ def _end_gradient(
 
 def _exact_gradient(segments: Segments, nodes: Sequence[tuple[Quantity, float]]) -> Gradient:
     """Gradient of Δt ∫ n/q du from 0 to 1, where n = t₀ + u Δt and q = n + λ(f₀ + u Δf)."""
-    starts_at_origin = np.zeros(len(segments.pos), bool)
-    starts_at_origin[segments.first] = True
-    sides = (segments.t0, segments.f0, segments.t1, segments.f1, segments.dt, segments.df)
-    gradient = np.empty((5, len(segments.pos)))
-    for begin in range(0, len(segments.pos), CHUNK):
-        rows = slice(begin, begin + CHUNK)
-        skews = [
-            (skewed if isinstance(skewed, float) else skewed[rows], weight)
+    t0, f0, t1, dt, first = segments.t0, segments.f0, segments.t1, segments.dt, segments.first
+    gradient = np.zeros((5, len(dt)))
+    by_t0, by_f0, by_dt, _, area = gradient
+    for skewed, weight in nodes:
+        # Of a vertical segment Δf is 0.
+        called = skewed * f0
+        q0, q1 = t0 + called, t1 + called
+        # Along a segment from the origin, which is fixed, precision is constant.
+        q0[first] = q1[first]
+        growth, squared = np.log(q1 / q0), called * dt / (q0 * q1)
+        by_t0 += weight * squared
+        by_f0 -= weight * skewed * (growth - squared)
+        by_dt += weight * (t1 / q1)
+        area += weight * (dt - called * growth)
+    tied = np.flatnonzero(segments.neg)
+    if tied.size:
+        sides = (t0[tied], f0[tied], dt[tied], segments.df[tied])
+        gradient[:, tied] = sum(
+            weight * _tied_sides(*sides, skewed if np.isscalar(skewed) else skewed[tied])
             for skewed, weight in nodes
-        ]
-        first = np.flatnonzero(starts_at_origin[rows])
-        gradient[:, rows] = _exact_sides([side[rows] for side in sides], first, skews)
+        )
     return Gradient(*gradient)
 
 
-def _exact_sides(
-    sides: Sequence[Array], first: Array, nodes: Sequence[tuple[Quantity, float]]
-) -> tuple[Array, ...]:
-    """The derivatives of `_exact_gradient`, and the area; `first` segments start at the origin.
+def _tied_sides(t0: Array, f0: Array, dt: Array, df: Array, skewed: Quantity) -> Array:
+    """The gradient at one skew λ along slanted segments; the integrals are in closed form.
 
-    The skew λ enters only by the moments ∫ uⁱ/q du and λ ∫ uⁱ/q² du, which are summed over the
-    nodes. With q₀, q₁ and q at the ends and in the middle of a segment, and y = Δq/2q, they all
-    follow from g = (atanh(y)/y − 1)/y².
+    The area has the degree 1 in t₀, f₀, Δt and Δf together, so that its last two derivatives
+    follow from the first two.
     """
-    t0, f0, t1, f1, dt, df = sides
-    t, f = t0 + dt / 2, f0 + df / 2
-    by_1, by_y, squared_1, squared_u, squared_g = np.zeros((5, dt.size))
-    for skewed, weight in nodes:
-        inverse = 1 / (t + skewed * f)
-        start = t0 + skewed * f0
-        # Along these segments precision is constant: g is multiplied by q₀, which is 0.
-        start[first] = 1
-        inverse_end = 1 / (t1 + skewed * f1)
-        y = (dt + skewed * df) * inverse / 2
-        g = _atanh_remainder(y, start * inverse_end)
-        g[first] = 0
-        yg = y * g
-        weighted = weight * inverse
-        squared = skewed * weighted
-        inverse_end *= skewed * weight
-        by_1 += (1 + y * yg) * weighted
-        by_y += yg * weighted
-        squared_1 += inverse_end / start
-        squared_u += (inverse_end + yg * squared) * inverse
-        squared_g += g * inverse * squared
-    by_u = (by_1 - by_y) / 2
-    squared_u /= 2
-    squared_uu = squared_u - squared_g / 2
-    mean = t0 * by_1 + dt * by_u
-    by_t0 = dt * (f0 * squared_1 + df * squared_u)
-    by_f0 = -dt * (t0 * squared_1 + dt * squared_u)
-    # The origin is fixed.
-    by_t0[first], by_f0[first] = 0, 0
-    by_dt = mean + dt * (f0 * squared_u + df * squared_uu)
-    by_df = -dt * (t0 * squared_u + dt * squared_uu)
-    return by_t0, by_f0, by_dt, by_df, dt * mean
-
-
-def _atanh_remainder(y: Array, ratio: Array) -> Array:
-    """(atanh(y)/y − 1)/y² for y ≥ 0, where `ratio` is (1 − y)/(1 + y)."""
-    squared = y * y
-    remainder: Array = ((squared / 9 + 1 / 7) * squared + 1 / 5) * squared + 1 / 3
-    wide = np.flatnonzero(y > NARROW)
-    if wide.size:
-        remainder[wide] = (-np.log(ratio[wide]) / (2 * y[wide]) - 1) / squared[wide]
-    return remainder
+    q0, rise = t0 + skewed * f0, dt + skewed * df
+    q1 = q0 + rise
+    q0 = np.where(q0 == 0, q1, q0)
+    growth, share, cross = np.log(q1 / q0), dt / rise, skewed * (f0 * dt - t0 * df)
+    squared = cross / (q0 * q1)
+    area = share * (dt - cross * growth / rise)
+    by_t0 = share * ((1 - share) * growth + squared)
+    by_f0 = -skewed * share * (share * growth - squared)
+    by_dt = area / dt + (dt - area - q0 * by_t0) / rise
+    by_df = -(skewed * area + q0 * by_f0) / rise
+    return np.stack([by_t0, by_f0, by_dt, by_df, area])
 
 
 def point_gradient(segments: Segments, prior: float) -> Gradient:

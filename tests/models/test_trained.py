@@ -46,7 +46,7 @@ def test_of_losses_less_is_better():
 
 def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
     found = compare()
-    assert "on 1287 cases (case), target trained" in found.summary()
+    assert "on 1287 cases, target trained" in found.summary()
     assert "these fitted models" in found.warnings[0]
     assert 0 < found.omnibus["p_value"].item() < 1e-20
     z = found.omnibus["statistic"].item()

@@ -11,7 +11,7 @@ import polars as pl
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, INK, SIZE, filled, folds_name, measure_name, with_theme
+from polaroc.charts.theme import GREY, INK, SIZE, filled, measure_name, with_theme
 from polaroc.errors import InvalidTable
 from polaroc.models.comparison import (
     Comparison,
@@ -91,14 +91,14 @@ def estimates_in_words(comparison: Comparison) -> str:
     interval = f"with its {100 * comparison.level:g} % interval"
     if comparison.target == "trained":
         return f"estimate {interval}"
-    return f"mean over {folds_name(comparison.fold)} {interval}"
+    return f"mean over folds {interval}"
 
 
 def _models(
     comparison: Comparison, colours: Mapping[str, str] | None
 ) -> alt.LayerChart | alt.FacetChart:
     """The estimate of each model and its letters, in the colours of the models."""
-    models = comparison.models[comparison.model]
+    models = comparison.models["model"]
     records = [
         {"series": str(model), "x": _finite(estimate), "low": _finite(lower),
          "high": _finite(upper), "letters": shortened(text)}
@@ -109,10 +109,10 @@ def _models(
     ]  # fmt: skip
     names = [str(model) for model in models]
     series = [str(model) for model in models.sort(nulls_last=True)]
-    tint = filled(series, comparison.model, "circle", colours)
+    tint = filled(series, "model", "circle", colours)
     tint["legend"] = None
     tooltip = [
-        alt.Tooltip("series:N", title=comparison.model),
+        alt.Tooltip("series:N", title="model"),
         alt.Tooltip("x:Q", title="estimate", format=".4f"),
         alt.Tooltip("low:Q", title="lower", format=".4f"),
         alt.Tooltip("high:Q", title="upper", format=".4f"),

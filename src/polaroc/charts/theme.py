@@ -188,14 +188,3 @@ def measure_name(description: str) -> str:
     ('AUPREC at prior 0.1', 'expected AUPREC')
     """
     return " ".join(label(word) for word in description.split(" "))
-
-
-def folds_name(keys: Sequence[str]) -> str:
-    """The units that the means of a chart are taken over, as text.
-
-    Examples
-    --------
-    >>> folds_name(["fold"]), folds_name(["data", "fold"])
-    ('folds', 'data · fold')
-    """
-    return "folds" if list(keys) == ["fold"] else " · ".join(keys)

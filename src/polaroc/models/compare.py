@@ -12,7 +12,7 @@ import polars as pl
 from polaroc.base.checks import check_ratio, check_share, check_text
 from polaroc.base.columns import with_level
 from polaroc.base.statistics import ROUNDING
-from polaroc.errors import InvalidArgument, check_choice, quoted
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import (
     Contrasts,
@@ -163,18 +163,18 @@ def compare(
     [0.054]
     """
     check_text("measure", measure, "auprec")
+    check_share("level", level)
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     # Of one model there is a mean over folds; on one test set there is nothing to compare.
     inputs = read_inputs(with_model(cases) if cases.fold and cases.truth else cases)
-    prior, ratio = single_prior(priors), inputs.test_train_ratio
+    prior = single_prior(priors)
     refuse_places(measure, over, prior if inputs.on_cases else None)
-    target = _target(inputs, target)
-    check_share("level", level)
+    _check_target(inputs, target)
+    at: Prior = OBSERVED if prior is None else prior
     if inputs.on_cases:
-        at: Prior = "observed" if prior is None else prior
         measured = evaluate(
             inputs.cases, measure=sorted({measure, "auc"}), priors=at, over=over, intervals=True,
-            level=level, score_prior=inputs.cases.score_prior,
+            level=level, score_prior=score_prior,
         )  # fmt: skip
         models = fitted(inputs.cases, measure, at, over, measured)
         return of_fitted(models, level, at=at, warnings=inputs.warnings)
@@ -182,52 +182,39 @@ def compare(
         measures, _ = of_one_range(inputs.table, measure, over)
     else:
         measures = evaluate(
-            inputs.cases, over=over, priors="observed" if prior is None else prior,
-            measure=sorted({measure, "auc"}), score_prior=inputs.cases.score_prior,
+            inputs.cases, measure=sorted({measure, "auc"}), priors=at, over=over,
+            score_prior=score_prior,
         )  # fmt: skip
     rows = rows_of(measures, measure)
     rows.check_prior(prior)
-    values = fold_values(rows, [prior])
+    values, ratio = fold_values(rows, [prior]), inputs.test_train_ratio
     check_ratio(ratio)
     values.check_folds()
-    label = measure
-    if rows.has_prior:
-        at_priors = distinct(rows.frame["prior"])
-        own = prior == OBSERVED or (prior is None and len(at_priors) > 1)
-        where = "each fold's own prior" if own else f"prior {prior or at_priors[0]:g}"
-        label = f"{measure} at {where}"
-    evidence = evidence_from_folds(values.at_first, ratio, values.models)
+    label, known = measure, distinct(rows.frame["prior"])
+    if prior == OBSERVED or (len(known) > 1 and prior is None):
+        label += " at each fold's own prior"
+    elif known:
+        label += f" at prior {prior or known[0]:g}"
     return of_values(
-        values, evidence, level, ratio, measure=measure, label=label,
+        values, evidence_from_folds(values.at_first, ratio, values.models), level, ratio,
+        measure=measure, label=label,
         warnings=(*inputs.warnings, *below_chance(measures, measure)),
     )  # fmt: skip
 
 
-def _target(inputs: Inputs, target: Target | None) -> Target:
-    """The target as given, or by default; raise if the table does not allow it."""
-    if target is None:
-        return "trained" if inputs.on_cases else "algorithm"
-    check_choice("target", target, get_args(Target))
-    if target == "trained" and inputs.are_measures:
+def _check_target(inputs: Inputs, target: Target | None) -> None:
+    """Raise if the table does not allow the target."""
+    possible = "trained" if inputs.on_cases else "algorithm"
+    if target is not None:
+        check_choice("target", target, get_args(Target))
+    if target not in (None, possible):
+        what = "predictions on one test set" if inputs.on_cases else "several folds, 'fold'"
         raise InvalidArgument(
-            "target is 'trained', which compares predictions, and the table holds measures.",
-            hint="give predictions, or take target='algorithm'.",
+            f"target is {target!r}, and the table has "
+            f"{'measures' if inputs.are_measures else what}, of which it is {possible!r}.",
+            hint="'trained' compares fitted models on the cases of one test set, 'algorithm' those "
+            "that were fitted anew for each fold.",
         )
-    if target == "trained" and inputs.folds:
-        raise InvalidArgument(
-            "target is 'trained', which compares models fitted once, and there are several folds, "
-            f"{quoted(inputs.folds)}.",
-            hint="keep one of them, or say fold=None where the column only divides one test set; "
-            "for models fitted anew for each take target='algorithm'.",
-        )
-    if target != "trained" and inputs.on_cases:
-        raise InvalidArgument(
-            f"each model was measured once, on one test set, and target {target!r} compares models "
-            "over several folds.",
-            hint="these fitted models are compared case by case with target='trained'; where there "
-            "are folds, name their column, fold='fold'.",
-        )
-    return target
 
 
 def of_values(
@@ -236,19 +223,20 @@ def of_values(
 ) -> Comparison:  # fmt: skip
     """The comparison of models over folds, whose `evidence` is that of `evidence_from_folds`."""
     assumption, *doubts = evidence.doubts
-    assumptions = [
-        "The test asks whether the algorithms would differ if trained again on other samples of "
-        f"this size. {assumption}",
-        *doubts,
-    ]
-    if ratio:
-        assumptions.append(UNSTABLE)
+    omnibus = []
+    if len(values.models) > 1:
+        omnibus.append(("Nadeau-Bengio corrected F", *f_test(evidence)))
     lower, upper = (np.clip(limits[0], *value_range(measure)) for limits in evidence.limits(level))
     return _comparison(
-        evidence, values.models, (lower, upper), level, measure=label, target="algorithm",
-        higher_is_better=higher_is_better(measure), fold=("fold",),
-        size=len(values.values), test_train_ratio=ratio,
-        warnings=(*warnings, *values.warnings, *assumptions),
+        evidence, (lower, upper), omnibus, level, measure=label, target="algorithm",
+        higher_is_better=higher_is_better(measure), size=len(values.values),
+        test_train_ratio=ratio,
+        warnings=(
+            *warnings, *values.warnings,
+            "The test asks whether the algorithms would differ if trained again on other samples "
+            f"of this size. {assumption}",
+            *doubts, *([UNSTABLE] if ratio else []),
+        ),
     )  # fmt: skip
 
 
@@ -256,71 +244,63 @@ def of_fitted(
     models: Fitted, level: float, *, at: Prior | None = None, warnings: Sequence[str] = ()
 ) -> Comparison:
     """The comparison of fitted models, paired by case, with a measure at a prior, if any."""
-    cases, evidence, name = models.cases, models.evidence, models.name
-    if np.isnan(all_pairs(evidence).std_error).any():
+    evidence, name, pairs = models.evidence, models.name, all_pairs(models.evidence)
+    if np.isnan(pairs.std_error).any():
         raise too_few_cases()
     about = [
         f"The test is about {evidence.about}. It says nothing about models that are trained again."
     ]
-    positives = cases.class_counts[0]
+    positives = models.cases.class_counts[0]
     if name in ("auprec", "iauprec") and positives < ENOUGH_POSITIVES:
         about.append(
             f"With {positives} positives the test of AUPREC finds differences between equal models "
             "somewhat too often; gate takes wider limits."
         )
+    # Models differ if a pair does, adjusted for the number of pairs.
+    freedom = None if isinf(evidence.degrees_of_freedom) else evidence.degrees_of_freedom
+    varies, omnibus = pairs.std_error > 0, (None, None, freedom, None)
+    if varies.any():
+        p_value = by_holm(pairs, level).p_value[varies].min()
+        omnibus = (np.abs(pairs.statistic[varies]).max(), None, freedom, p_value)
+    test = f"largest |{'z' if freedom is None else 't'}|, Holm"
     is_at_prior = at is not None and name in CATALOG and CATALOG[name].at_priors
     return _comparison(
-        evidence, pl.Series("model", cases.models), models.limits, level, target="trained",
+        evidence, models.limits, [(test, *omnibus)], level, target="trained",
         measure=f"{name} at prior {at}" if is_at_prior else name,
-        higher_is_better=higher_is_better(name), fold=(), case="case", size=cases.truth.size,
+        higher_is_better=higher_is_better(name), size=models.cases.truth.size,
         warnings=(*warnings, *about, *models.doubts),
     )  # fmt: skip
 
 
 def _comparison(
-    evidence: Evidence, models: pl.Series, limits: tuple[Array, Array], level: float, *,
-    target: Target, warnings: Sequence[str], **fields: Any,
+    evidence: Evidence, limits: tuple[Array, Array], omnibus: Sequence[tuple[object, ...]],
+    level: float, *, warnings: Sequence[str], **fields: Any,
 ) -> Comparison:  # fmt: skip
-    """The omnibus test, the pairs with Holm's adjustment, and the models, as tidy tables."""
-    pairs = all_pairs(evidence)
+    """The pairs with Holm's adjustment, and the models, as tidy tables."""
+    models, pairs = pl.Series("model", evidence.models), all_pairs(evidence)
     adjusted = by_holm(pairs, level)
     (lower, upper), (least, most) = pairs.limits(level), pairs.limits(adjusted.level)
-    varies = pairs.std_error > 0
-    tests: dict[str, Array] = {
+    tests = pl.DataFrame({
         "std_error": pairs.std_error, "lower": lower, "upper": upper, "adjusted_lower": least,
         "adjusted_upper": most, "statistic": pairs.statistic, "p_value": pairs.p_value,
         "p_adjusted": adjusted.p_value,
-    }  # fmt: skip
-    named = {f"{models.name}_a": models[pairs.first], f"{models.name}_b": models[pairs.second]}
-    tested = {name: np.where(varies, values, np.nan) for name, values in tests.items()}
-    table = pl.DataFrame(named | {"difference": pairs.difference} | tested, nan_to_null=True)
-    omnibus: list[tuple[object, ...]] = []
-    if len(models) > 1 and target == "algorithm":
-        omnibus.append(("Nadeau-Bengio corrected F", *f_test(evidence)))
-    elif len(models) > 1:
-        # Models differ if a pair does, adjusted for the number of pairs.
-        freedom = None if isinf(evidence.degrees_of_freedom) else evidence.degrees_of_freedom
-        largest, p_value = (
-            float(function(values[varies])) if varies.any() else None
-            for function, values in (
-                (np.max, np.abs(pairs.statistic)), (np.min, adjusted.p_value)
-            )
-        )  # fmt: skip
-        test = f"largest |{'z' if freedom is None else 't'}|, Holm"
-        omnibus.append((test, largest, None, freedom, p_value))
+    })  # fmt: skip
     errors = np.sqrt(evidence.covariance[0].diagonal())
-    estimates = pl.DataFrame(
-        [models, pl.Series("estimate", evidence.estimates[0])]
-        + [
-            pl.Series(name, np.where(errors > 0, values, np.nan), nan_to_null=True)
-            for name, values in zip(("std_error", "lower", "upper"), (errors, *limits), strict=True)
-        ]
+    intervals = pl.DataFrame({"std_error": errors, "lower": limits[0], "upper": limits[1]})
+    # Without variation there is neither a test nor an interval.
+    known = pl.when(pl.col("std_error") > 0).then(pl.all().fill_nan(None))
+    table = pl.DataFrame({
+        "model_a": models[pairs.first], "model_b": models[pairs.second],
+        "difference": pairs.difference,
+    }).hstack(tests.select(known))  # fmt: skip
+    estimates = models.to_frame().with_columns(estimate=evidence.estimates[0])
+    ordered = estimates.hstack(intervals.select(known)).sort(
+        "estimate", descending=fields["higher_is_better"], maintain_order=True
     )
-    order = estimates["estimate"].arg_sort(descending=fields["higher_is_better"])
     return Comparison(
-        pl.DataFrame(omnibus, schema=OMNIBUS, orient="row"), with_level(table, level),
-        with_level(estimates[order], level), (*warnings, *without_variation(pairs, models)),
-        model=models.name, target=target, level=level, **fields,
+        pl.DataFrame(omnibus, schema=OMNIBUS, orient="row"),
+        with_level(table, level), with_level(ordered, level),
+        (*warnings, *without_variation(pairs, models)), level=level, **fields,
     )  # fmt: skip
 
 

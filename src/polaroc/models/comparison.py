@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from polaroc.base.rounding import number, p_in_words, p_value
+from polaroc.base.rounding import number, p_in_words, p_value, with_limits
 from polaroc.base.text_tables import Result, noted, table_of
 from polaroc.measures.catalog import in_words
 
@@ -31,22 +31,18 @@ class Comparison(Result):
         The test of all models at once: `test` String, `statistic`, `df1`, `df2`, `p_value` Float64;
         without rows for a single model.
     pairs
-        One row per pair: the two models (named after the column of the models, such as `model_a`,
-        `model_b`); `difference`, first minus second, `std_error`, `lower`, `upper` (limits of this
-        pair by itself), `adjusted_lower`, `adjusted_upper` (which exclude 0 if `p_adjusted` is
-        below 1 − `level`, and only then), their `level`, `statistic`, `p_value`, `p_adjusted`
-        Float64. All but `difference` are null if the difference shows no variation.
+        One row per pair: the two models, `model_a` and `model_b`; `difference`, first minus second,
+        `std_error`, `lower`, `upper` (limits of this pair by itself), `adjusted_lower`,
+        `adjusted_upper` (which exclude 0 if `p_adjusted` is below 1 − `level`, and only then),
+        their `level`, `statistic`, `p_value`, `p_adjusted` Float64. All but `difference` are null
+        if the difference shows no variation.
     models
-        One row per model, the best first: the model; `estimate` (over folds the mean), its
+        One row per model, the best first: `model`; `estimate` (over folds the mean), its
         `std_error`, `lower`, `upper` and their `level` Float64.
     warnings
         What the tests assume, and notes on the data, in sentences.
     measure
         What was compared.
-    model, fold
-        The column that tells the models apart, and those of the folds; none on one test set.
-    case
-        The column that fitted models are paired by; None where there is none, or are folds.
     size
         The number of folds, or of cases of one test set.
     target, level, test_train_ratio
@@ -60,47 +56,79 @@ class Comparison(Result):
     models: pl.DataFrame
     warnings: tuple[str, ...]
     measure: str
-    model: str
-    fold: tuple[str, ...]
     size: int
     target: Target
     level: float
     test_train_ratio: float | None = None
     higher_is_better: bool = True
-    case: str | None = None
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The models, the pairs, and the test of all models at once."""
+        return {"models": self.models, "pairs": self.pairs, "omnibus": self.omnibus}
+
+    @property
+    def units(self) -> str:
+        """What the size counts."""
+        return "folds" if self.target == "algorithm" else "cases"
+
+    @property
+    def answer(self) -> str:
+        """Whether the models differ, or the mean of a single model, in a sentence."""
+        if self.omnibus.is_empty():
+            estimate, lower, upper = self.models.select("estimate", "lower", "upper").row(0)
+            return (
+                f"The mean {in_words(self.measure)} over {self.size} folds is "
+                f"{with_limits(estimate, lower, upper)}."
+            )
+        name, p = self.omnibus.select("test", "p_value").row(0)
+        if p is None:
+            return "The differences show no variation, so there is no test of all models."
+        at, test = f"At a level of {100 * self.level:g} %", f"({name}, {p_in_words(p)})"
+        if p < 1 - self.level:
+            return f"{at} the models differ {test}."
+        significant = self.pairs.filter(is_significant(self))
+        if significant.is_empty():
+            return (
+                f"{at} no difference among all models was found {test}; that is no proof that they "
+                "are equal."
+            )
+        a, b = significant.select("model_a", "model_b").row(0)
+        count = (
+            "1 pair differs" if significant.height == 1 else f"{significant.height} pairs differ"
+        )
+        return (
+            f"{at} {count} significantly, such as {a} and {b}; the test of all models at once "
+            f"finds no difference {test}."
+        )
 
     @property
     def shown(self) -> "list[RenderableType]":
         """The summary as sentences and tables."""
-        count, units = self.models.height, "folds" if self.target == "algorithm" else "cases"
-        where = ", ".join(self.fold) or self.case or "of each model its own"
         heading = (
-            f"{in_words(self.measure)}: {count} model{'s' * (count > 1)} ({self.model}) on "
-            f"{self.size} {units} ({where}), target {self.target}"
+            f"{in_words(self.measure)}: {self.models.height} "
+            f"model{'s' * (self.models.height > 1)} on {self.size} {self.units}, target "
+            f"{self.target}"
         )
         caption = "Mean over folds" if self.target == "algorithm" else "Estimate"
         caption += f" with its {100 * self.level:g} % interval"
         caption += "" if self.higher_is_better else " (less is better)"
-        numbers: dict[str, Any] = {
-            self.model: str, "estimate": number, "lower": number, "upper": number
-        }  # fmt: skip
-        if count == 1:
-            return [heading, "", table_of(caption, self.models, numbers), *noted(self.warnings)]
-        pairs, which = first_pairs(self)
-        forms: dict[str, Any] = dict.fromkeys(pairs.columns[:2], str) | {
-            "difference": number, "adjusted_lower": number, "adjusted_upper": number,
-            "p_adjusted": p_value,
-        }  # fmt: skip
-        return [
-            heading, verdict(self), "",
-            table_of(
-                f"{caption}; models that share a letter do not differ significantly",
-                self.models.with_columns(letters=letters(self)),
-                numbers | {"letters": shortened},
-            ),
-            table_of(f"Pairs{which}, adjusted by Holm's method", pairs, forms, keys=2),
-            *noted(self.warnings),
-        ]  # fmt: skip
+        forms: dict[str, Any] = {"model": str} | dict.fromkeys(
+            ("estimate", "lower", "upper"), number
+        )
+        if self.pairs.is_empty():
+            models, pairs = table_of(caption, self.models, forms), []
+        else:
+            caption += "; models that share a letter do not differ significantly"
+            lettered = self.models.with_columns(letters=letters(self))
+            models = table_of(caption, lettered, forms | {"letters": shortened})
+            listed, which = first_pairs(self)
+            of_pair: dict[str, Any] = dict.fromkeys(("model_a", "model_b"), str) | dict.fromkeys(
+                ("difference", "adjusted_lower", "adjusted_upper"), number
+            )
+            caption = f"Pairs{which}, adjusted by Holm's method"
+            pairs = [table_of(caption, listed, of_pair | {"p_adjusted": p_value}, keys=2)]
+        return [heading, self.answer, "", models, *pairs, *noted(self.warnings)]
 
     def __repr__(self) -> str:
         p = self.omnibus["p_value"][0] if self.omnibus.height else None
@@ -112,27 +140,6 @@ class Comparison(Result):
 def is_significant(comparison: Comparison) -> pl.Expr:
     """Whether the models of a pair differ significantly."""
     return (pl.col("p_adjusted") < 1 - comparison.level).fill_null(False)
-
-
-def verdict(comparison: Comparison) -> str:
-    """Whether the models differ, in a sentence."""
-    name, p = comparison.omnibus.select("test", "p_value").row(0)
-    if p is None:
-        return "The differences show no variation, so there is no test of all models."
-    at, test = f"At a level of {100 * comparison.level:g} %", f"({name}, {p_in_words(p)})"
-    if p < 1 - comparison.level:
-        return f"{at} the models differ {test}."
-    apart = comparison.pairs.filter(is_significant(comparison))
-    if apart.height:
-        count = "1 pair differs" if apart.height == 1 else f"{apart.height} pairs differ"
-        return (
-            f"{at} {count} significantly, such as {apart.item(0, 0)} and {apart.item(0, 1)}; the "
-            f"test of all models at once finds no difference {test}."
-        )
-    return (
-        f"{at} no difference among all models was found {test}; that is no proof that they are "
-        "equal."
-    )
 
 
 def interval_rule(comparison: Comparison) -> str:
@@ -148,9 +155,8 @@ def first_pairs(comparison: Comparison, most: int = MAX_PAIRS) -> tuple[pl.DataF
     """
     if comparison.pairs.height <= most:
         return comparison.pairs, ""
-    best = pl.lit(comparison.models[comparison.model][:1]).first()
-    a, b = (pl.col(name) for name in comparison.pairs.columns[:2])
-    of_best = a.eq_missing(best) | b.eq_missing(best)
+    best = pl.lit(comparison.models["model"][:1]).first()
+    of_best = pl.col("model_a").eq_missing(best) | pl.col("model_b").eq_missing(best)
     shown = comparison.pairs.sort(
         ~of_best, pl.when(of_best).then(pl.col("difference").abs()), "p_adjusted", "p_value",
         maintain_order=True, nulls_last=True,
@@ -163,8 +169,8 @@ def first_pairs(comparison: Comparison, most: int = MAX_PAIRS) -> tuple[pl.DataF
 
 def letters(comparison: Comparison) -> pl.Series:
     """Letters per model, the best first: two share one if they do not differ significantly."""
-    ranks = {model: i for i, model in enumerate(comparison.models[comparison.model])}
-    apart = comparison.pairs.filter(is_significant(comparison)).select(pl.nth(0, 1)).rows()
+    ranks = {model: i for i, model in enumerate(comparison.models["model"])}
+    apart = comparison.pairs.filter(is_significant(comparison)).select("model_a", "model_b").rows()
     display = letter_display(len(ranks), [(ranks[a], ranks[b]) for a, b in apart])
     return pl.Series("letters", display, pl.String)
 

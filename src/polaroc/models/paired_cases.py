@@ -25,6 +25,9 @@ from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Array, Prior
 
+# Up to so many models filters of the rows take a tenth of the time of a partition.
+FEW_MODELS = 20
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
@@ -126,8 +129,7 @@ def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:
             f"'model' has {len(models)} value(s), a comparison needs two.",
             hint="is this the column that tells the models apart?",
         )
-    parts = rows.partition_by("model", as_dict=True, maintain_order=True)
-    by_model = [parts[(model,)] for model in models]
+    by_model = _by_model(rows, models)
     if not _are_aligned(by_model):
         by_model = [part.sort("case") for part in by_model]
     if not _are_aligned(by_model):
@@ -142,6 +144,14 @@ def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:
         None if cases.cluster is None else cluster_numbers(first["cluster"]).repeat(copies),
         None if cases.weight is None else first["weight"].to_numpy(),
     )
+
+
+def _by_model(rows: pl.DataFrame, models: pl.Series) -> list[pl.DataFrame]:
+    """The rows of each model."""
+    if len(models) <= FEW_MODELS:
+        return [rows.filter(pl.col("model").eq_missing(pl.lit(model))) for model in models]
+    parts = rows.partition_by("model", as_dict=True, maintain_order=True)
+    return [parts[(model,)] for model in models]
 
 
 def _are_aligned(by_model: Sequence[pl.DataFrame]) -> bool:

@@ -13,7 +13,6 @@ from typing import Any
 from polaroc.base.text import escape_control
 from polaroc.charts.libraries import browser_libraries, page_functions
 from polaroc.models.answer import describe_separation
-from polaroc.models.comparison import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.decision import counts, decide, need_in_words
@@ -98,7 +97,7 @@ def contents(findings: Findings) -> dict[str, Any]:
         if count > MAX_DRAWN
         else "",
         "thresholds": tables.threshold_table(findings),
-        "verdict": None if comparison is None else verdict(comparison),
+        "verdict": None if comparison is None else comparison.answer,
         "separation": comparison and describe_separation(findings.models, comparison),
         "omnibus": tables.omnibus_table(findings),
         "pairs": tables.pairs_table(findings),

@@ -14,7 +14,6 @@ from polaroc.cli.sources import further_table, opened
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import Cases
 
-TABLES = ("omnibus", "pairs", "models")
 TARGET = (
     "Whether the answer is about models trained again on other samples of this size, or about "
     "these trained models. [default: trained on one test set, else algorithm]"
@@ -67,12 +66,13 @@ def compare(
         result = pr.compare(rows, level=level, **asked)
     if output is not None:
         with output.staging() as folder:
-            for name in TABLES:
-                write_table(getattr(result, name), folder / f"{name}.csv")
+            for name, table in result.tables.items():
+                write_table(table, folder / f"{name}.csv")
             (folder / "summary.txt").write_text(result.summary() + "\n", encoding="utf-8")
     if as_json:
-        names = ("measure", "model", "fold", "case", "size", *TABLES)
-        print_json({name: getattr(result, name) for name in names}, result.warnings)
+        names = ("answer", "measure", "size")
+        shown = {name: getattr(result, name) for name in names}
+        print_json(shown | result.tables, result.warnings)
     else:
         show(result.shown, out)
 

@@ -182,7 +182,7 @@ def test_a_number_in_use(tmp_path, name):
 def test_compare(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
     result = run("compare", table, roles, tmp_path, *options)
-    names = ["omnibus", "pairs", "models", "warnings", "measure", "model", "fold", "size"]
+    names = ["omnibus", "pairs", "models", "warnings", "measure", "size", "answer"]
     assert_as_in_python(result, pr.compare, table, names=names, **roles, **arguments)
 
 

@@ -231,9 +231,9 @@ def first_cases(positives, negatives):
 @pytest.mark.parametrize(
     ("sizes", "arguments", "why"),
     [
-        ((19, 900), {}, "a class has 19 cases, 20 are needed"),
+        ((19, 900), {}, "19 of a class, 20 are needed"),
         ((80, 20), {"measure": "iauprec", "over": OVER},
-         "beside 80 positives 20 negatives are too few; about 190 are needed"),
+         "beside 80 positives 20 are too few; about 190 are needed"),
         ((50, 900), {"measure": "auprec", "priors": 0.001}, "18,000 are needed"),
     ],
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """A challenger that misses positives: what one that is not seen does."""
 
+import math
 import re
 
 import numpy as np
@@ -97,11 +98,14 @@ def test_few_positives_leave_it_open_and_as_many_as_are_asked_for_decide(cases, 
     result = gate(predictions, margin=margin)
     assert result.verdict == "undecided"
     assert result.lower < -margin
-    said = re.match(r"About ([\d,]+) positives and ([\d,]+) negatives would", result.warnings[0])
-    positives, negatives = (int(count.replace(",", "")) for count in said.groups())
-    assert positives / negatives == pytest.approx(cases[0] / cases[1], rel=0.1)
+    said = re.match(r"About ([\d.]+) times as many cases, ([\d,]+), would", result.warnings[0])
+    times, number = (float(one.replace(",", "")) for one in said.groups())
+    # Half the width is so many times as far as the margin, squared.
+    gap = result.difference + margin
+    assert times == pytest.approx(((result.difference - result.lower) / gap) ** 2, rel=0.1)
+    assert number == pytest.approx(times * sum(cases), rel=0.1)
     # The same rows so many times, as if they were other cases.
-    times = -(-positives // cases[0])
+    times = math.ceil(times)
     more = pl.concat(
         predictions.with_columns(pl.col("id") + copy * sum(cases)) for copy in range(times)
     )

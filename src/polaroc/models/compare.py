@@ -40,6 +40,7 @@ OMNIBUS = {
 }  # fmt: skip
 # With fewer, tests of AUPREC on one test set find differences too often in simulation.
 ENOUGH_POSITIVES = 200
+WIDER_IN_GATE = "gate takes wider limits"
 # In simulation with two models; up to 20 % with three (docs/concepts/tests.md).
 UNSTABLE = (
     "Where test sets of folds share cases, the test finds a difference between two equal algorithms"
@@ -254,7 +255,7 @@ def of_fitted(
     if name in ("auprec", "iauprec") and positives < ENOUGH_POSITIVES:
         about.append(
             f"With {positives} positives the test of AUPREC finds differences between equal models "
-            "somewhat too often; gate takes wider limits."
+            f"somewhat too often; {WIDER_IN_GATE}."
         )
     # Models differ if a pair does, adjusted for the number of pairs.
     freedom = None if isinf(evidence.degrees_of_freedom) else evidence.degrees_of_freedom

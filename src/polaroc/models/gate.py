@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Unpack
 
-import numpy as np
 import polars as pl
 
-from polaroc.base.checks import check_share, check_text, is_number, pair_of, shortened
+from polaroc.base.checks import check_text, is_number, shortened
 from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import equal_units
 from polaroc.errors import InvalidArgument, example
-from polaroc.evaluation.evaluate import evaluate
-from polaroc.inference.evidence import contrasts
-from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label, value_range
+from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label
 from polaroc.models.answer import describe_priors
-from polaroc.models.compare import compare, without_variation
+from polaroc.models.compare import WIDER_IN_GATE, compare
 from polaroc.models.gate_limits import (
-    cases_needed,
+    AREAS,
     difference_limits,
     unit_influences,
-    unseen_share,
     why_too_few,
     with_unseen,
 )
 from polaroc.models.gate_result import GateResult, decide
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
-from polaroc.models.measure_rows import needs_range, of_one_range, refuse_places
-from polaroc.models.paired_cases import fitted, single_measure, too_few_cases
+from polaroc.models.measure_rows import needs_range, of_one_range
+from polaroc.models.paired_cases import single_measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, Over
-from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Prior, Table
 
-# Measures that are means over the positives, of which a model may miss some.
-AREAS = ("auc", "auprec", "iauprec")
 # The largest multiple of the cases that is named.
 MAX_CASES = 1024
-AS_NOW = ", if the models differed as much on them."
 UNKNOWN_POSITIVES = (
     "Nothing tells how many positives there are, of which a model may miss some that few would not "
     "show. So there is no interval, pass or fail: give predictions with case='id'; or of measures "
@@ -148,190 +140,102 @@ def gate(
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
-    cases = compared_cases(table, columns, score_prior, test_train_ratio)
-    over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
-    prior, has_scores = single_prior(priors), cases.truth is not None
-    check_text("measure", measure, "iauprec")
-    if over is not None and prior is not None:
+    if isinstance(margin, bool) or not is_number(margin) or not margin >= 0:
         raise InvalidArgument(
-            "both over and priors are given.",
-            hint="leave one of them out: over=(0.05, 0.20) is a range, priors=0.1 a single prior.",
-        )
-    if prior is not None:
-        measure = at_one_prior(measure)
-        refuse_places(measure, None, prior)
-        if prior != OBSERVED:
-            check_prior(prior)
-    elif over is None and has_scores and needs_range(measure):
-        raise InvalidArgument(
-            f"{measure!r} is over a range of priors, and neither over nor priors is given.",
-            hint="give over=(0.05, 0.20), or priors=0.1 where it is known.",
-        )
-    elif has_scores and measure in CATALOG and CATALOG[measure].at_priors:
-        prior = "observed"
-    lowest, highest = value_range(measure)
-    most = inf if lowest is None or highest is None else highest - lowest
-    if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
-        allowed = f"0 ≤ margin < {most:g}" if most < inf else "margin ≥ 0"
-        raise InvalidArgument(
-            f"margin is {shortened(margin)}, allowed is {allowed}: by how much the challenger may "
+            f"margin is {shortened(margin)}, allowed is margin ≥ 0: by how much the challenger may "
             "be worse.",
             hint=example("margin", 0.01),
         )
-    check_share("level", level)
-    # A range is allowed for measures that need none, so that all can have the same settings.
-    over = over if needs_range(measure) else None
-
+    check_text("measure", measure, "iauprec")
+    cases = compared_cases(table, columns, score_prior, test_train_ratio)
+    prior = single_prior(priors)
+    if prior is not None:
+        measure = at_one_prior(measure)
+    elif measure in CATALOG and not needs_range(measure):
+        # A range is allowed for measures that need none, so that all can have the same settings.
+        over = None
     inputs = read_inputs(two_models(cases, champion, challenger))
-    shown_over: Over | str | None = over
-    if inputs.are_measures:
-        _, shown_over = of_one_range(inputs.table, measure, over)
-    of_inputs = _on_cases if inputs.on_cases else _on_folds
-    found = of_inputs(inputs, measure, prior, over, champion, challenger, level)
-    if prior == OBSERVED:
-        place = "at the observed prior"
-    else:
-        place = describe_priors(shown_over, [] if prior is None else [prior])
-    higher, warnings = higher_is_better(measure), found.warnings
-    verdict = decide(found.lower, found.upper, margin, higher=higher)
-    if verdict == "undecided" and found.lower is not None:
-        warnings = [_more_cases(found, margin, higher=higher), *warnings]
-    return GateResult(
-        verdict, found.difference, found.lower, found.upper, champion, challenger,
-        f"{label(measure)} {place}".rstrip(), higher, margin, level, found.cases,
-        found.models, tuple(dict.fromkeys(warnings)),
-    )  # fmt: skip
-
-
-@dataclass
-class Difference:
-    """The challenger minus the champion with its interval, if there is one."""
-
-    difference: float
-    lower: float | None
-    upper: float | None
-    models: pl.DataFrame
-    cases: str
-    warnings: list[str]
-    counts: tuple[int, ...] = ()  # of one test set, the units with positives and with negatives
-    unit: str = "cases"
-
-
-def _on_cases(
-    inputs: Inputs, measure: str, prior: Prior | None, over: Over | None, champion: object,
-    challenger: object, level: float,
-) -> Difference:  # fmt: skip
-    """The difference of two fitted models, paired by case."""
-    at = OBSERVED if prior is None else prior
-    measured = evaluate(
-        inputs.cases, measure=sorted({measure, "auc"}), priors=at, over=over, intervals=True,
-        level=level, score_prior=inputs.cases.score_prior,
-    )  # fmt: skip
-    both = fitted(inputs.cases, measure, at, over, measured)
-    names = list(both.cases.models)
-    pair = contrasts(
-        both.evidence, np.array([names.index(challenger)]), np.array([names.index(champion)])
-    )
-    if np.isnan(pair.std_error).any():
-        raise too_few_cases()
-    models = both.estimates.select("model", "estimate", "lower", "upper")
-    found = Difference(
-        pair.difference.item(), None, None, models, f"{both.cases.truth.size:,} cases",
-        [*inputs.warnings, *both.doubts],
-    )  # fmt: skip
-    units = unit_influences(inputs.cases, inputs.keys, challenger, both.measure)
-    unit = "clusters" if both.cases.share_clusters else "cases"
-    if not units.vary:
-        found.warnings += without_variation(replace(pair, std_error=np.zeros(1)), names)
-    elif why := why_too_few(both.measure, *both.cases.class_counts, min(units.counts), unit):
-        found.warnings.append(f"There are too few cases for an interval, a pass or a fail: {why}.")
-    else:
-        limits = difference_limits(found.difference, units, level)
-        if measure in AREAS:
-            # Only the AUC is a mean over the negatives, too.
-            classes = units.shares if measure == "auc" else units.shares[:1]
-            missed = max(unseen_share(own, level) for own in classes)
-            limits = with_unseen(limits, found.difference, missed)
-        found.lower, found.upper = limits
-        found.counts, found.unit = units.counts, unit
-    found.warnings.append(
-        f"This is about {both.evidence.about}. It says nothing about models that are trained again."
-    )
-    return found
-
-
-def _on_folds(
-    inputs: Inputs, measure: str, prior: Prior | None, over: Over | None, champion: object,
-    challenger: object, level: float,
-) -> Difference:  # fmt: skip
-    """The difference where models are fitted anew for each fold."""
-    cases = inputs.cases
     compared = compare(
-        cases, measure, priors=prior, over=over, level=level, score_prior=cases.score_prior,
-        test_train_ratio=cases.test_train_ratio,
+        inputs.cases, measure, priors=prior, over=over, level=level, score_prior=score_prior,
+        test_train_ratio=test_train_ratio,
     )  # fmt: skip
     difference, lower, upper = compared.pairs.select("difference", "lower", "upper").row(0)
     if compared.pairs.item(0, 0) != challenger:
         # From zero, so that no difference is -0.0.
-        difference = 0 - difference
-        lower, upper = (None if end is None else 0 - end for end in (upper, lower))
-    models = compared.models.select("model", "estimate", "lower", "upper")
-    size = f"{compared.size} folds"
-    found = Difference(
-        difference, lower, upper, models, size, [*inputs.warnings, *compared.warnings]
-    )
-    if lower is None or measure not in AREAS:
-        return found
-    if cases.case is not None and not inputs.are_measures:
-        one = single_measure(measure, prior or OBSERVED, over, cases.score_prior)
-        units = unit_influences(cases, inputs.keys, challenger, one)
-        of_units = difference_limits(difference, units, level)
-        limits = min(lower, of_units[0]), max(upper, of_units[1])
-        missed = unseen_share(units.shares[0], level)
-    else:
+        difference, lower, upper = (end and 0 - end for end in (difference, upper, lower))
+    warnings = [*inputs.warnings, *(one for one in compared.warnings if WIDER_IN_GATE not in one)]
+
+    if lower is not None and not inputs.are_measures and inputs.cases.case is not None:
+        one = single_measure(measure, prior or OBSERVED, over, score_prior)
+        units = unit_influences(inputs, challenger, one)
+        if inputs.on_cases and (why := why_too_few(one, units)):
+            warnings.append(why)
+            lower = upper = None
+        elif inputs.on_cases:
+            lower, upper = difference_limits(measure, difference, units, level)
+        elif measure in AREAS:
+            limits = difference_limits(measure, difference, units, level)
+            lower, upper = min(lower, limits[0]), max(upper, limits[1])
+    elif lower is not None and measure in AREAS:
         positives = _positives_of_folds(inputs, compared.test_train_ratio)
         if positives is None:
-            found.lower = found.upper = None
-            found.warnings.append(UNKNOWN_POSITIVES)
-            return found
-        # As many equal ones, which may be no whole number.
-        limits, missed = (lower, upper), 1 - ((1 - level) / 2) ** (1 / positives)
-    found.lower, found.upper = with_unseen(limits, difference, missed)
-    return found
+            warnings.append(UNKNOWN_POSITIVES)
+            lower = upper = None
+        else:
+            # As of so many equal cases, which may be no whole number.
+            unseen = 1 - ((1 - level) / 2) ** (1 / positives)
+            lower, upper = with_unseen((lower, upper), difference, unseen)
+
+    higher = higher_is_better(measure)
+    verdict = decide(lower, upper, margin, higher=higher)
+    if verdict == "undecided" and lower is not None:
+        gap = difference + margin if higher else margin - difference
+        # The limit that is beyond the margin comes closer with the root of the number of cases.
+        half = difference - lower if (gap >= 0) == higher else upper - difference
+        times = (half / gap) ** 2 if gap else inf
+        warnings.insert(0, _more_cases(times, compared.size if inputs.on_cases else None))
+    if inputs.are_measures:
+        _, over = of_one_range(inputs.table, measure, over)
+    if prior == OBSERVED or (
+        prior is None and CATALOG[measure].at_priors and not inputs.are_measures
+    ):
+        place = "at the observed prior"
+    else:
+        place = describe_priors(over, [] if prior is None else [prior])
+    return GateResult(
+        verdict, difference, lower, upper, champion, challenger,
+        f"{label(measure)} {place}".rstrip(), higher, margin, level,
+        f"{compared.size:,} {'cases' if inputs.on_cases else 'folds'}",
+        compared.models.select("model", "estimate", "lower", "upper"),
+        tuple(dict.fromkeys(warnings)),
+    )  # fmt: skip
 
 
 def _positives_of_folds(inputs: Inputs, ratio: float | None) -> float | None:
-    """The number of positives of all folds, None where the table does not tell it.
-
-    All cases that a fold does not test are trained on; folds that share nothing add up.
-    """
+    """The number of positives of all folds, None where the table does not tell it."""
     table, cases = inputs.table, inputs.cases
-    if inputs.are_measures:
-        if not table.schema.get("positives", pl.String()).is_integer():
-            return None
-        by_key = table.group_by(inputs.keys).agg(pl.col("positives").max())
-        total, keys = by_key["positives"].sum(), by_key.height
-    else:
+    if not inputs.are_measures:
         rows = table.filter("truth")
         total, keys = rows.height, table.select(inputs.keys).n_unique()
         if cases.count is not None:
             total = int(rows["count"].sum())
         if cases.weight is not None:
             total = equal_units(rows["weight"].to_numpy())
+    elif table.schema.get("positives", pl.String()).is_integer():
+        by_key = table.group_by(inputs.keys).agg(pl.col("positives").max())
+        total, keys = int(by_key["positives"].sum()), by_key.height
+    else:
+        return None
+    # All cases that a fold does not test are trained on; folds that share nothing add up.
     if ratio == 0:
         return total / 2
     return total / keys * (1 + 1 / ratio) if ratio and total else None
 
 
-def _more_cases(found: Difference, margin: float, *, higher: bool) -> str:
-    """The number of cases that would decide what is open."""
-    ends = found.lower, found.difference, found.upper
-    times = cases_needed(*(ends if higher else [-end for end in reversed(ends)]), margin)
+def _more_cases(times: float, cases: int | None) -> str:
+    """How many cases would decide what is open, of one test set their number."""
+    as_now = "would {}decide it, if the models differed as much on them."
     if times > MAX_CASES:
-        return f"Even {MAX_CASES:,} times as many cases would not decide it{AS_NOW}"
-    needed = f"{rounded_up(10 * times) / 10:g} times as many cases"
-    if found.counts:
-        of = "" if found.unit == "cases" else f" {found.unit} with"
-        positives, negatives = (f"{rounded_up(times * count):,}" for count in found.counts)
-        needed = f"{positives}{of} positives and {negatives}{of} negatives"
-    return f"About {needed} would decide it{AS_NOW}"
+        return f"Even {MAX_CASES:,} times as many cases {as_now.format('not ')}"
+    number = "" if cases is None else f", {rounded_up(times * cases):,},"
+    return f"About {rounded_up(10 * times) / 10:g} times as many cases{number} {as_now.format('')}"

@@ -1,8 +1,7 @@
 """Limits of the difference of two models that hold for few cases and for kinds not seen yet."""
 
-from collections.abc import Sequence
-from math import ceil, inf, log10, sqrt
-from typing import Any, NamedTuple
+from math import ceil, log10, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +12,11 @@ from polaroc.inference.influence import influence_of_cases, values
 from polaroc.inference.scored_cases import scored_by_key
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
-from polaroc.predictions.cases import Cases
+from polaroc.models.inputs import Inputs
 from polaroc.typing import Array
 
+# Measures that are means over the positives, of which a model may miss some.
+AREAS = ("auc", "auprec", "iauprec")
 # With fewer units of a class limits were wrong in simulation, as were those of AUPREC where
 # positives are so many times more frequent than at the priors asked for and the bias by few
 # negatives is so large beside the standard error.
@@ -30,21 +31,12 @@ class Units(NamedTuple):
     influences: Array
     shares: Array  # of all positives, and of all negatives
     counts: tuple[int, ...]  # with positives, and with negatives; of weighted ones the effective
-
-    @property
-    def vary(self) -> bool:
-        """Whether the difference shows any variation."""
-        return sqrt(self.influences @ self.influences) > NO_ERROR
+    cases: tuple[int, ...]  # the positives and the negatives, of weighted ones the effective
 
 
-def unit_influences(
-    cases: Cases[Any], keys: Sequence[str], challenger: object, measure: Measure
-) -> Units:
-    """The influences of cases or clusters, over folds the mean of each.
-
-    The columns of the folds follow that of the models in `keys`.
-    """
-    folds = scored_by_key(cases, keys, units=True)
+def unit_influences(inputs: Inputs, challenger: object, measure: Measure) -> Units:
+    """The influences of cases or clusters, over folds the mean of each."""
+    folds = scored_by_key(inputs.cases, inputs.keys, units=True)
     units = 1 + max(int(fold.clusters.max()) for fold in folds.values())
     influences, sizes = np.zeros((2, units)), np.zeros((2, units))
     for (model, *_), fold in folds.items():
@@ -61,23 +53,26 @@ def unit_influences(
     totals = sizes.sum(axis=1, keepdims=True)
     shares, influences = sizes / totals, influences / totals
     influences -= shares * influences.sum(axis=1, keepdims=True)
-    of_classes = [own[own > 0] for own in shares]
-    counts = map(len if cases.weight is None else equal_units, of_classes)
-    return Units(influences.sum(axis=0), shares, tuple(counts))
+    counts = tuple(np.count_nonzero(own) for own in shares)
+    cases = tuple(round(total) for total in totals.flat)
+    if inputs.cases.weight is not None:
+        counts = cases = tuple(equal_units(own[own > 0]) for own in shares)
+    return Units(influences.sum(axis=0), shares, counts, cases)
 
 
-def why_too_few(
-    measure: Measure, positives: int, negatives: int, fewest: int, unit: str
-) -> str | None:
-    """Why limits from so few cases cannot be trusted, None where they can.
+def why_too_few(measure: Measure, units: Units) -> str | None:
+    """Why there are no limits from these units, None where there are.
 
-    `fewest` is the number of units of the rarer class. The bias of AUPREC is of the order λ/N, its
-    standard error of the order 1/√P.
+    The bias of AUPREC is of the order λ/N, its standard error of the order 1/√P.
     """
-    if fewest < MIN_UNITS:
-        return f"a class has {fewest} {unit}, {MIN_UNITS} are needed"
+    if sqrt(units.influences @ units.influences) <= NO_ERROR:
+        return "The difference shows no variation, so that there is no interval for it."
+    start = "There are too few cases for an interval, a pass or a fail"
+    if min(units.counts) < MIN_UNITS:
+        return f"{start}: {min(units.counts)} of a class, {MIN_UNITS} are needed."
     if measure.bias_skew is None:
         return None
+    positives, negatives = units.cases
     counts = {"positives": positives, "negatives": negatives, EFFECTIVE: negatives}
     skew = values(measure.bias_skew, {name: np.array([n]) for name, n in counts.items()}).item()
     needed = skew * min(positives / MAX_ENRICHED, sqrt(positives) / MAX_BIAS)
@@ -85,17 +80,20 @@ def why_too_few(
         return None
     step = 10 ** max(0, int(log10(needed)) - 1)
     return (
-        f"{label(measure.name)} is biased by few negatives, and beside {positives:,} positives "
-        f"{negatives:,} negatives are too few; about {step * ceil(needed / step):,} are needed"
+        f"{start}: {label(measure.name)} is biased by few negatives, and beside {positives:,} "
+        f"positives {negatives:,} are too few; about {step * ceil(needed / step):,} are needed."
     )
 
 
-def difference_limits(difference: float, units: Units, level: float) -> tuple[float, float]:
+def difference_limits(
+    measure: str, difference: float, units: Units, level: float
+) -> tuple[float, float]:
     """The limits of a difference whose units may have skewed influences.
 
     Student's t, with one degree of freedom less than the rarer class has units. The variance has
     `PSEUDO` more units of each class with the largest influence. A limit that skewness moves
-    outwards is moved so far (Johnson 1978).
+    outwards is moved so far (Johnson 1978). Those of areas allow for kinds that are not seen: of
+    positives, and for the AUC, which is a mean over the negatives, too, of negatives.
     """
     influences, fewest = units.influences, min(units.counts)
     reach = float(quantile(level, fewest - 1))
@@ -103,7 +101,11 @@ def difference_limits(difference: float, units: Units, level: float) -> tuple[fl
     largest = sum(float(abs(influences[own > 0]).max()) ** 2 for own in units.shares)
     width = reach * sqrt(squares * fewest / (fewest - 1) + PSEUDO * largest)
     skewness = float((influences**3).sum()) / squares * (2 * reach**2 + 1) / 6
-    return difference - width + min(skewness, 0.0), difference + width + max(skewness, 0.0)
+    limits = difference - width + min(skewness, 0.0), difference + width + max(skewness, 0.0)
+    if measure not in AREAS:
+        return limits
+    classes = units.shares if measure == "auc" else units.shares[:1]
+    return with_unseen(limits, difference, max(unseen_share(own, level) for own in classes))
 
 
 def unseen_share(shares: Array, level: float) -> float:
@@ -134,18 +136,3 @@ def with_unseen(
         min(limits[0], (1 + difference) * seen - 1),
         max(limits[1], 1 - (1 - difference) * seen),
     )
-
-
-def cases_needed(lower: float, difference: float, upper: float, margin: float) -> float:
-    """How many times the cases leave a difference, of which more is better, no longer open.
-
-    Limits come closer to the difference at least with the root of the number of cases.
-
-    Examples
-    --------
-    >>> cases_needed(-0.03, 0.0, 0.03, 0.01), cases_needed(-0.05, -0.02, 0.01, 0.01)
-    (9.0, 9.0)
-    """
-    gap = difference + margin
-    half = difference - lower if gap >= 0 else upper - difference
-    return (half / gap) ** 2 if gap else inf

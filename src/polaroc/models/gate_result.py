@@ -66,14 +66,11 @@ class GateResult(Result):
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
         """The estimates of both models, and their difference in one row."""
-        names = ("challenger", "champion", "difference", "lower", "upper", "level", "margin",
-                 "verdict")  # fmt: skip
-        values = {name: [getattr(self, name)] for name in names}
-        numbers = dict.fromkeys(names[2:7], pl.Float64)
-        return {
-            "models": self.models,
-            "difference": pl.DataFrame(values, schema_overrides=numbers),
-        }
+        numbers = ("difference", "lower", "upper", "level", "margin")
+        names = ("challenger", "champion", *numbers, "verdict")
+        row = {name: [getattr(self, name)] for name in names}
+        difference = pl.DataFrame(row, schema_overrides=dict.fromkeys(numbers, pl.Float64))
+        return {"models": self.models, "difference": difference}
 
     @property
     def estimates(self) -> tuple[float, float]:
@@ -85,13 +82,11 @@ class GateResult(Result):
     def answer(self) -> str:
         """The verdict in one sentence."""
         more = f" by more than {self.margin:g}" if self.margin else ""
-        claim = {
-            "pass": f"Pass: {self.challenger} is not worse than {self.champion}{more}",
-            "fail": f"Fail: {self.challenger} is worse than {self.champion}{more}",
-            "undecided": f"Undecided: {self.challenger} may or may not be worse than "
-            f"{self.champion}{more}",
-        }
-        return f"{claim[self.verdict]} in {self.measure}."
+        claim = {"pass": "is not", "fail": "is", "undecided": "may or may not be"}[self.verdict]
+        return (
+            f"{self.verdict.capitalize()}: {self.challenger} {claim} worse than "
+            f"{self.champion}{more} in {self.measure}."
+        )
 
     @property
     def shown(self) -> "list[RenderableType]":
@@ -101,16 +96,14 @@ class GateResult(Result):
     @property
     def markdown(self) -> str:
         """The verdict, a table of its numbers and the notes, for a pull request or a wiki."""
-        has_limits = self.lower is not None and self.upper is not None
-        limits = f"{number(self.lower)} to {number(self.upper)}" if has_limits else "none"
         champion, challenger = self.estimates
-        measure = self.measure + ("" if self.higher_is_better else " (less is better)")
+        lower, upper = number(self.lower), number(self.upper)
         columns = [
-            ("", measure),
+            ("", self.measure + ("" if self.higher_is_better else " (less is better)")),
             (self.champion, number(champion)),
             (self.challenger, number(challenger)),
             ("difference", number(self.difference)),
-            (f"{100 * self.level:g} % limits", limits),
+            (f"{100 * self.level:g} % limits", f"{lower} to {upper}" if lower else "none"),
             ("margin", f"{self.margin:g}"),
         ]
         headings, values = (
@@ -126,13 +119,10 @@ class GateResult(Result):
         """Both estimates, and their difference with its interval, in a sentence."""
         champion, challenger = self.estimates
         way = "" if self.higher_is_better else " (less is better)"
-        if self.lower is None or self.upper is None:
-            interval = "; there is no interval for it"
-        else:
-            interval = (
-                f", with {100 * self.level:g} % confidence from {number(self.lower)} to "
-                f"{number(self.upper)}"
-            )
+        interval = "; there is no interval for it"
+        if self.lower is not None:
+            ends = f"{number(self.lower)} to {number(self.upper)}"
+            interval = f", with {100 * self.level:g} % confidence from {ends}"
         return (
             f"On {self.cases} {self.challenger} has {number(challenger)} and "
             f"{self.champion} {number(champion)}{way}: a difference of "

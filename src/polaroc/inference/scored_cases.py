@@ -58,25 +58,18 @@ class ScoredCases:
             scores=[self.scores[place] for place in places],
         )
 
-    def same_ranking(self) -> bool:
-        """Whether the models put the cases in the same order, with the same ties."""
-        first, *others = (np.unique(score, return_inverse=True)[1] for score in self.scores)
-        return all((first == other).all() for other in others)
 
-
-def scored_by_key(
-    cases: Cases[Any], keys: Sequence[str], *, units: bool = False
-) -> dict[tuple[Any, ...], ScoredCases]:
+def scored_by_key(cases: Cases[Any], keys: Sequence[str]) -> dict[tuple[Any, ...], ScoredCases]:
     """The cases of each key, as those of one model.
 
-    A cluster has one number in all keys. With `units` each case is a cluster where none is named.
+    A cluster has one number in all keys; where none is named, each case is one.
     """
     rows = each_counted(cases.collect()).rows
     if "error" in rows.columns:
         rows = rows.filter(pl.col("error").is_null())
     if cases.weight is not None:
         rows = rows.filter(pl.col("weight") > 0)
-    if units and cases.cluster is None and cases.case is not None:
+    if cases.cluster is None and cases.case is not None:
         unit: pl.Expr = pl.col("case")
         if cases.count is not None:
             # A row that counts several stands for as many cases.

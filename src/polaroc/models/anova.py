@@ -147,14 +147,11 @@ def anova(
     df, statistic, p = rows.select("df", "F", "p_value").row(0)
     answer = "The numbers show no variation, so there is no test."
     if statistic is not None:
-        answer = (
-            f"The F of {factors[0]!r} is {statistic:.4g} on {df} and {rows['df'][-1]} degrees of "
-            f"freedom, {p_in_words(p)}; see the warnings."
-        )
+        freedom = f"{df} and {rows['df'][-1]} degrees of freedom"
+        answer = f"The F of {factors[0]!r} is {statistic:.4g} on {freedom}, {p_in_words(p)}."
     warnings = _validity(cells, factors, test_train_ratio)
-    folds = [factor for factor in factors[1:] if factor != "prior"]
-    if folds and "estimate" in frame.columns:
-        copies, note = copied_measures(frame, folds)
+    if "estimate" in frame.columns and {*factors[1:]} - {"prior"}:
+        copies, note = copied_measures(frame, [one for one in factors[1:] if one != "prior"])
         warnings += [f"{note}: the p-value takes them for evidence."] * bool(copies.height)
     return Anova(answer, rows, tuple(warnings), fit)
 

@@ -116,40 +116,30 @@ def compare(
 
     Notes
     -----
-    With I models, J folds and r = `test_train_ratio`: "algorithm" is
-    F/(1 + J·r), F that of a two-way layout, with I−1 and (I−1)(J−1) degrees of
-    freedom, and for pairs d̄/√(s²(1/J + r)) with J−1 (Nadeau and Bengio 2003);
-    "trained" is the test of DeLong, DeLong and Clarke-Pearson (1988) for the AUC, and for other
-    measures the same with their influence; the omnibus p-value is the least adjusted one of the
-    pairs. The interval of a model is over folds that of its mean, by the same corrected variance
-    and J−1 degrees of freedom, and on one test set that of `evaluate`.
+    With I models, J folds and r = `test_train_ratio`, "algorithm" is F/(1 + J·r), F that of a
+    two-way layout, with I−1 and (I−1)(J−1) degrees of freedom, and for pairs d̄/√(s²(1/J + r)) with
+    J−1 (Nadeau and Bengio 2003). "trained" is the test of DeLong, DeLong and Clarke-Pearson (1988)
+    for the AUC, for other measures the same with the influence of the cases; the omnibus p-value is
+    the least adjusted one of the pairs. The interval of a model is that of its mean over folds,
+    or on one test set that of `evaluate`.
 
-    Where the difference of two models shows no variation (they rank all cases alike, differ by the
-    same amount in every fold, or separate the classes perfectly) there is neither an interval nor a
-    p-value, and `warnings` says so.
+    Where a difference shows no variation (models rank all cases alike, differ by the same amount in
+    every fold, or separate the classes perfectly) there is neither an interval nor a p-value, and
+    `warnings` says so. Folds that are copies of others, such as those of a repeat with the same
+    seed, are used once.
 
-    The variance of the Brier score and the log loss, of which few cases may be most, has one case
-    of each class more for each model, too, of the largest influence seen; limits are Student's with
-    (Σd²)²/Σd⁴ − 1 degrees of freedom, d by how much each case moves the difference (``just
-    calibration differences``).
+    With `cluster` the influences of the cases of a class are summed within each cluster before they
+    are squared (Obuchowski 1997), and Student's t has one degree of freedom less than there are
+    clusters with cases of the rarer class. Over folds, `warnings` names clusters of which a fold
+    tests some cases and has trained on others. Few cases may be most of the variance of the Brier
+    score and the log loss: for each model it has one more case of each class, with the largest
+    influence seen, and (Σd²)²/Σd⁴ − 1 degrees of freedom, d by how much each case moves the
+    difference (``just calibration differences``).
 
-    Folds that are copies of others, such as those of a repeat with the same seed, are used once,
-    and `warnings` says so: predictions with the same cases and scores; measures with the same
-    estimates of all models, in folds of 20 cases of each class or more.
-
-    On one test set with `cluster` the influences of the cases of a class are summed within each
-    cluster before they are squared (Obuchowski 1997), and Student's t has one degree of freedom
-    less than there are clusters with cases of the rarer class. Clusters of one case each, and
-    weights that are equal within each class, change nothing. Over folds the evidence is
-    that of the folds; `warnings` names a cluster of which a fold tests some cases and has trained
-    on others.
-
-    The limits `lower` and `upper` are those of a pair by itself; on one test set DeLong's.
-    Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
-    p-value of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
-    with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and where
-    no two models differ all hold at once with it; where models differ, Holm's method does not
-    promise that.
+    The limits `lower` and `upper` are those of a pair by itself. Holm's method multiplies the
+    p-value of a pair by a factor c; the adjusted interval is the usual one with confidence
+    1 − (1 − `level`)/c. So each holds on its own with at least `level`, and all at once where no
+    two models differ.
 
     Examples
     --------

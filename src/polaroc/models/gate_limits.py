@@ -36,7 +36,7 @@ class Units(NamedTuple):
 
 def unit_influences(inputs: Inputs, challenger: object, measure: Measure) -> Units:
     """The influences of cases or clusters, over folds the mean of each."""
-    folds = scored_by_key(inputs.cases, inputs.keys, units=True)
+    folds = scored_by_key(inputs.cases, inputs.keys)
     units = 1 + max(int(fold.clusters.max()) for fold in folds.values())
     influences, sizes = np.zeros((2, units)), np.zeros((2, units))
     for (model, *_), fold in folds.items():

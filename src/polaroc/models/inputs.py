@@ -47,7 +47,7 @@ class Inputs:
 
     @property
     def table(self) -> pl.DataFrame:
-        """The table."""
+        """The predictions, or measures."""
         return self.cases.rows
 
     @property

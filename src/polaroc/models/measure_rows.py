@@ -36,11 +36,6 @@ class Rows:
     measure: str
 
     @property
-    def has_prior(self) -> bool:
-        """Whether the measure is taken at priors."""
-        return bool(self.frame["prior"].is_not_null().any())
-
-    @property
     def fixed_priors(self) -> list[float]:
         """The priors of the table, ascending, without those that are only some key's own prior."""
         share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
@@ -67,14 +62,14 @@ class Rows:
 
     def check_prior(self, prior: Prior | None) -> None:
         """Raise on a prior that the measure or the table does not have."""
-        if prior is not None and not self.has_prior:
+        known = distinct(self.frame["prior"])
+        if prior is not None and not known:
             raise InvalidArgument(
                 f"prior is {quoted([prior])}, but {self.measure!r} has no prior.",
                 hint="leave it out.",
             )
         if not (prior is None or prior == OBSERVED):
             check_prior(prior)
-        known = distinct(self.frame["prior"])
         listed = ", ".join(f"{one:.6g}" for one in known[:20])
         listed += f" and {len(known) - 20} more" if len(known) > 20 else ""
         if prior is None:

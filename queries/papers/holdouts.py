@@ -9,8 +9,6 @@ import polars as pl
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from polaroc.sklearn import from_cross_validate
-
 Models = Mapping[str, Any] | Callable[[np.random.Generator], Mapping[str, Any]]
 
 
@@ -38,19 +36,19 @@ def holdouts(
     labels = data[truth].is_in([positive] if isinstance(positive, str) else positive).to_numpy()
     features = data.drop(truth).cast(pl.Float64).to_numpy()
     splitter = StratifiedShuffleSplit(n, test_size=0.2, random_state=seed)
-    # Not cloned: models that draw from one generator do so in turn.
-    tables = [
-        from_cross_validate(
-            {
-                "estimator": [estimator.fit(features[train], labels[train])],
-                "indices": {"train": [train], "test": [test]},
-            },
-            features, labels, name, response_method=("decision_function", "predict_proba"),
-        ).with_columns(pl.lit(fold, pl.Int64).alias("fold"))
-        for fold, (train, test) in enumerate(splitter.split(features, labels), 1)
-        for name, estimator in _of_fold(models, seed, fold).items()
-    ]  # fmt: skip
-    return pl.concat(tables).drop("repeat").sort("model", "fold", "case")
+    tables = []
+    for fold, (train, test) in enumerate(splitter.split(features, labels), 1):
+        # Not cloned: models that draw from one generator do so in turn.
+        for name, model in _of_fold(models, seed, fold).items():
+            model.fit(features[train], labels[train])
+            if hasattr(model, "decision_function"):
+                scores = model.decision_function(features[test])
+            else:
+                scores = model.predict_proba(features[test])[:, 1]
+            columns = {"case": test, "truth": labels[test], "score": scores}
+            keys = {"model": pl.lit(name), "fold": pl.lit(fold, pl.Int64)}
+            tables.append(pl.DataFrame(columns).select(**keys, **{c: pl.col(c) for c in columns}))
+    return pl.concat(tables).sort("model", "fold", "case")
 
 
 def _of_fold(models: Models, seed: int, fold: int) -> Mapping[str, Any]:

@@ -16,7 +16,6 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedKFold,
     cross_val_predict,
-    cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -25,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import polaroc as pr
-from polaroc.sklearn import cross_val_predictions, from_cross_validate
+from polaroc.sklearn import cross_val_predictions
 
 X, Y = make_classification(60, n_features=4, weights=[0.6], flip_y=0.1, random_state=5)
 GROUPS = np.arange(60) // 4
@@ -143,14 +142,6 @@ def test_models_have_names():
     assert_frame_equal(one, other)
 
 
-def test_progress():
-    calls = []
-    cross_val_predictions(
-        NAIVE, X, Y, cv=3, progress=lambda done, total: calls.append((done, total))
-    )
-    assert calls == [(1, 3), (2, 3), (3, 3)]
-
-
 def test_weights_train_and_are_kept():
     table = cross_val_predictions(NAIVE, X, Y, cv=3, sample_weight=WEIGHT.tolist())
     assert table.columns == [*SCHEMA, "weight"]
@@ -189,11 +180,6 @@ def test_groups_are_in_the_table_and_clusters_of_cases(kind):
     cases = pr.cases(table, truth="truth", score="score", cluster="group")
     assert (cases.model, cases.fold, cases.case) == ("model", ("fold",), "case")
     assert pr.evaluate(cases, measure="auc", intervals=True).height == 3
-    results = cross_validate(
-        GaussianNB(), X, Y, cv=GroupKFold(3), groups=groups, return_estimator=True,
-        return_indices=True,
-    )  # fmt: skip
-    assert_frame_equal(from_cross_validate(results, X, Y, "naive", groups=groups), table)
 
 
 def test_other_arguments_of_fit_are_passed():
@@ -207,23 +193,24 @@ def test_other_arguments_of_fit_are_passed():
     assert_frame_equal(table, cross_val_predictions(NAIVE, X, Y, cv=3))
 
 
-@pytest.mark.parametrize(
-    "cv", [4, RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)]
-)
-def test_results_of_cross_validate_are_the_same_table(cv):
-    results = cross_validate(GaussianNB(), X, Y, cv=cv, return_estimator=True, return_indices=True)
-    table = from_cross_validate(results, X, Y, model="naive")
-    assert_frame_equal(table, cross_val_predictions(NAIVE, X, Y, cv=cv))
-    assert from_cross_validate(results, X, Y)["model"][0] == "GaussianNB"
-    weighted = from_cross_validate(results, X, Y, sample_weight=WEIGHT)
-    assert weighted["weight"].to_list() == WEIGHT[weighted["case"].to_numpy()].tolist()
-
-
 def test_the_table_is_evaluated_and_compared():
     models = {"naive": GaussianNB(), "logistic": LogisticRegression()}
     table = cross_val_predictions(models, X, Y, cv=5)
-    ratio = pr.sklearn.test_train_ratio(table, cases=60)
-    assert ratio == pytest.approx(1 / 4)
     measures = pr.evaluate(table, truth="truth", score="score", over=(0.05, 0.2))
-    pairs = pr.compare(measures, measure="iauprec", test_train_ratio=ratio).pairs
+    pairs = pr.compare(measures, measure="iauprec", test_train_ratio=1 / 4).pairs
     assert pairs.height == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"X": X[1:]}, "inconsistent numbers of samples"),
+        ({"groups": GROUPS[1:]}, "inconsistent numbers of samples"),
+        ({"sample_weight": WEIGHT[1:]}, "inconsistent numbers of samples"),
+        ({"cv": 1}, "n_splits=2 or more"),
+        ({"estimators": GaussianNB}, "estimator instance"),
+    ],
+)
+def test_errors_of_scikit_learn_stay_as_they_are(arguments, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        cross_val_predictions(**{"estimators": GaussianNB(), "X": X, "y": Y} | arguments)

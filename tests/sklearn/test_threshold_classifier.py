@@ -18,7 +18,6 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -159,8 +158,6 @@ def test_groups_go_to_the_splitter():
     folds = list(GroupKFold(3).split(X, Y, groups))
     expected = clone(model).set_params(cv=folds).fit(X, Y).threshold_
     assert model.fit(X, Y, groups=groups).threshold_ == expected
-    with config_context(enable_metadata_routing=True):
-        assert clone(model).fit(X, Y, groups=groups).threshold_ == expected
 
 
 def test_metadata_is_routed():
@@ -184,14 +181,12 @@ def test_metadata_is_routed():
         ({"rule": "recall", "target": 0.5, "confidence": 0.9}, "thresholds of folds promise"),
         ({"rule": "recall", "target": 0.999, "confidence": 0.9, "cv": 0.5}, "chose no threshold"),
         ({"rule": "precision", "target": 1.0, "estimator": DummyClassifier()}, "no threshold"),
-        ({"sample_weight": WEIGHT, "estimator": KNeighborsClassifier()}, "takes no sample_weight"),
     ],
 )
 def test_what_it_cannot_do_is_refused_when_it_is_fitted(arguments, message):
     given = {"estimator": GaussianNB(), "prior": 0.01, "cv": 3} | arguments
-    weight = given.pop("sample_weight", None)
     with pytest.raises(InvalidArgument, match=message):
-        PriorThresholdClassifier(**given).fit(X, Y, sample_weight=weight)
+        PriorThresholdClassifier(**given).fit(X, Y)
 
 
 def test_it_is_pickled():

@@ -7,11 +7,7 @@ cross-validation, and a classifier with its threshold set for a prior (extra
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.sklearn.predictions import (
-    cross_val_predictions,
-    from_cross_validate,
-    test_train_ratio,
-)
+from polaroc.sklearn.predictions import cross_val_predictions
 from polaroc.sklearn.scorers import auprec_score, iauprec_score, scorer
 
 if TYPE_CHECKING:
@@ -21,17 +17,15 @@ __all__ = [
     "PriorThresholdClassifier",
     "auprec_score",
     "cross_val_predictions",
-    "from_cross_validate",
     "iauprec_score",
     "scorer",
-    "test_train_ratio",
 ]
 
 
 def __getattr__(name: str) -> Any:
     # It inherits from scikit-learn, without which the rest can be imported.
     if name == "PriorThresholdClassifier":
-        from polaroc.sklearn.estimators import need_scikit_learn
+        from polaroc.sklearn.labels import need_scikit_learn
 
         need_scikit_learn()
         from polaroc.sklearn.threshold_classifier import PriorThresholdClassifier

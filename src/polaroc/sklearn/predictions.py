@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from polaroc.base.checks import is_number
-from polaroc.base.columns import as_lazy
 from polaroc.base.tables import as_polars
-from polaroc.errors import InvalidArgument
-from polaroc.files.progress import Progress, progress_callback
-from polaroc.sklearn.estimators import (
-    class_name,
-    fit_arguments,
-    named_estimators,
-    need_scikit_learn,
-    response_methods,
-)
-from polaroc.sklearn.fitting import (
-    Fit,
-    LabelledCases,
-    Split,
-    fitted_predictions,
-    labelled_cases,
-    numbered,
-    scored,
-    split_cases,
-)
-from polaroc.typing import Label
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.sklearn.labels import SCORES, binary_labels, need_scikit_learn, positive_scores
+from polaroc.typing import Array, Label
 
 
 def cross_val_predictions(
@@ -42,9 +24,8 @@ def cross_val_predictions(
     sample_weight: Any = None,
     params: Mapping[str, Any] | None = None,
     pos_label: Label | None = None,
-    response_method: str | Sequence[str] = "auto",
+    response_method: str | Sequence[str] = SCORES,
     n_jobs: int | None = None,
-    progress: Progress | bool | None = None,
 ) -> pl.DataFrame:
     """Scores of classifiers on the test sets of a cross-validation, the same for all of them.
 
@@ -68,18 +49,14 @@ def cross_val_predictions(
     sample_weight
         Case weights ≥ 0: for `fit`, and in the table.
     params
-        Other arguments of `fit` by name. With metadata routing they, the weights
-        and the groups go where they are requested.
+        Other arguments of `fit` by name. With metadata routing they and the weights
+        go where they are requested, as in `cross_validate`.
     pos_label
         The positive label; needed unless the labels are 0 and 1, or false and true.
     response_method
-        ``"predict_proba"``, ``"decision_function"``, both in the order of
-        preference, or ``"auto"``, in that order.
+        ``"predict_proba"``, ``"decision_function"``, or both in the order of preference.
     n_jobs
         How many fits run at once, as in scikit-learn.
-    progress
-        ``True`` for a bar, or a function called after each fit with the fits done
-        and the fits in all.
 
     Returns
     -------
@@ -92,17 +69,18 @@ def cross_val_predictions(
     Raises
     ------
     InvalidArgument, InvalidPredictions
-        For more than two classes, training sets with one class only, splits that
-        cannot be made, or models without scores.
+        For more than two classes, training sets with one class only, or models without
+        scores. Errors of scikit-learn, such as for splits that cannot be made, stay as they are.
     MissingExtra
         Without scikit-learn.
 
     Notes
     -----
-    Scores of different folds come from different models. `polaroc.cases` finds model, folds and
-    case by their names, so that all functions take measures by model and fold; it is told
-    ``weight="weight"`` and ``cluster="group"`` where there are any. Training sets share cases,
-    which `polaroc.compare` corrects for by `test_train_ratio`.
+    The models are those of `sklearn.model_selection.cross_validate`. Scores of different folds
+    come from different models. `polaroc.cases` finds model, fold and case by their names, so that
+    all functions take measures by model and fold; name ``weight="weight"`` and
+    ``cluster="group"`` if there are any. Training sets share cases, which `polaroc.compare`
+    corrects for.
 
     Examples
     --------
@@ -120,170 +98,143 @@ def cross_val_predictions(
     """
     need_scikit_learn()
     named = named_estimators(estimators)
-    cases = labelled_cases(X, y, pos_label, sample_weight)
-    group = _group_column(groups, cases.n)
-    splits = split_cases(cv, cases, groups)
-    metadata = {"sample_weight": cases.weight, "groups": groups, **(params or {})}
-    table = fitted_on_splits(named, cases, splits, metadata, response_method, n_jobs, progress)
-    return _with_group(table, group)
-
-
-def from_cross_validate(
-    results: Mapping[str, Any],
-    X: Any,
-    y: Any,
-    model: str | None = None,
-    *,
-    groups: Any = None,
-    sample_weight: Any = None,
-    pos_label: Label | None = None,
-    response_method: str | Sequence[str] = "auto",
-) -> pl.DataFrame:
-    """The predictions of models that `cross_validate` has fitted.
-
-    Parameters
-    ----------
-    results
-        The result of `sklearn.model_selection.cross_validate` with
-        ``return_estimator=True`` and ``return_indices=True``.
-    X, y
-        The cases, as they were given to it.
-    model
-        The name of the model; by default that of its class.
-    groups
-        The group of each case, such as its patient, for the table only.
-    sample_weight
-        Case weights ≥ 0, for the table only.
-    pos_label
-        The positive label; needed unless the labels are 0 and 1, or false and true.
-    response_method
-        ``"predict_proba"``, ``"decision_function"``, both in the order of
-        preference, or ``"auto"``, in that order.
-
-    Returns
-    -------
-    DataFrame
-        `model` String; `repeat` Int64, from 1: within one no case is tested twice;
-        `fold` Int64, from 1, counted on through the repeats; `case` Int64, the row
-        of `X` from 0; `truth` Boolean; `score` Float64; `weight` Float64, where
-        weights are given; `group`, where groups are. Sorted by model, fold and case.
-
-    Raises
-    ------
-    InvalidArgument, InvalidPredictions, MissingExtra
-        As in `cross_val_predictions`, and where the results lack models or rows.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import cross_validate
-    >>> data = pr.datasets.sonar()
-    >>> X, y = data.drop("class"), data["class"] == "mine"
-    >>> results = cross_validate(
-    ...     LogisticRegression(max_iter=1000), X, y, return_estimator=True, return_indices=True
-    ... )
-    >>> from_cross_validate(results, X, y, model="logistic")["fold"].n_unique()
-    5
-    """
-    need_scikit_learn()
-    lacking = [
-        option
-        for option, key in (("return_estimator", "estimator"), ("return_indices", "indices"))
-        if not isinstance(results, Mapping) or key not in results
-    ]
-    if lacking:
-        raise InvalidArgument(
-            f"the results were made without {' and '.join(lacking)}.",
-            hint="cross_validate(..., return_estimator=True, return_indices=True).",
-        )
-    cases = labelled_cases(X, y, pos_label, sample_weight)
-    group = _group_column(groups, cases.n)
-    indices = results["indices"]
-    splits = numbered(zip(indices["train"], indices["test"], strict=True), cases.n)
-    methods = response_methods(response_method)
-    name = class_name(results["estimator"][0]) if model is None else model
-    table = pl.concat(
-        scored(Fit(name, split, estimator), cases, methods)
-        for split, estimator in zip(splits, results["estimator"], strict=True)
-    )
-    return _with_group(table.sort("model", "fold", "case"), group)
-
-
-def test_train_ratio(predictions: pl.DataFrame | pl.LazyFrame, cases: int) -> float:
-    """Test cases per training case, which the comparison of models over folds needs.
-
-    Parameters
-    ----------
-    predictions
-        A table with one row per test case, such as that of `cross_val_predictions`; the columns
-        `model` and `fold`, if it has them, tell test sets apart.
-    cases
-        How many cases there are in all: those that are not in the test set were trained on.
-
-    Returns
-    -------
-    float
-        Mean size m of the test sets over that of the training sets, m/(cases − m): 0.25 for
-        an 80/20 hold-out, 1/(k − 1) for k folds.
-
-    Raises
-    ------
-    InvalidArgument
-        Where the test sets are empty or as large as `cases`.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> test_train_ratio(pr.datasets.satellite_predictions(), cases=6435)
-    0.25
-    """
-    table = as_lazy(predictions)
-    keys = [key for key in ("model", "fold") if key in table.collect_schema()]
-    counts = table.group_by(keys).len() if keys else table.select(pl.len())
-    tested = counts.select(pl.col("len").cast(pl.Int64)).mean().collect().item()
-    if tested is None or not is_number(cases) or not 0 < tested < cases:
-        raise InvalidArgument(
-            f"the test sets have {tested} cases on average, of {cases} in all.",
-            hint="cases is the number of rows of the raw table.",
-        )
-    return float(tested / (cases - tested))
-
-
-def _group_column(groups: Any, n: int) -> pl.Series | None:
-    """The group of each case; None where there are none."""
+    cases = LabelledCases.of(X, y, pos_label, sample_weight, groups)
+    splits = cases.splits(cv)
+    tables = []
+    for name, estimator in named.items():
+        fitted = cases.fitted(estimator, splits, params, n_jobs)
+        repeat, tested = 1, np.zeros(len(cases.labels), bool)
+        for fold, (model, (_, test)) in enumerate(zip(fitted, splits, strict=True), 1):
+            if tested[test].any():
+                repeat, tested = repeat + 1, np.zeros_like(tested)
+            tested[test] = True
+            scored = cases.scored(model, test, response_method)
+            keys = {"model": pl.lit(name), "repeat": pl.lit(repeat), "fold": pl.lit(fold)}
+            tables.append(scored.with_columns(**keys))
+    columns = {"model": pl.String, "repeat": pl.Int64, "fold": pl.Int64}
+    table = pl.concat(tables).cast(columns).sort("model", "fold", "case")
+    table = table.select(*columns, pl.exclude(*columns))
     if groups is None:
-        return None
-    column = as_polars({"group": groups}).lazy().collect()["group"]
-    if len(column) != n:
+        return table
+    group = as_polars({"group": groups}).lazy().collect()["group"]
+    return table.with_columns(group.gather(table["case"]))
+
+
+def named_estimators(estimators: Any) -> dict[str, Any]:
+    """The classifiers by name; those without one are named after their class."""
+    if isinstance(estimators, Mapping):
+        named = dict(estimators)
+    else:
+        listed = list(estimators) if isinstance(estimators, list | tuple) else [estimators]
+        names = [class_name(estimator) for estimator in listed]
+        # Classifiers of one class are numbered.
+        numbers = [names[: i + 1].count(name) for i, name in enumerate(names)]
+        named = {
+            name if names.count(name) == 1 else f"{name} {number}": estimator
+            for name, number, estimator in zip(names, numbers, listed, strict=True)
+        }
+    if not named:
         raise InvalidArgument(
-            f"groups has {len(column)} values for {n} cases.", hint="give one per case."
+            "estimators is empty, needed is at least one classifier.",
+            hint="for example {'logistic': LogisticRegression()}.",
         )
-    return column
+    return named
 
 
-def _with_group(table: pl.DataFrame, group: pl.Series | None) -> pl.DataFrame:
-    return table if group is None else table.with_columns(group.gather(table["case"]))
+def class_name(estimator: Any) -> str:
+    """The class of a classifier, or of the last step of a pipeline."""
+    steps = getattr(estimator, "steps", None)
+    return type(steps[-1][1] if steps else estimator).__name__
 
 
-def fitted_on_splits(
-    named: Mapping[str, Any],
-    cases: LabelledCases,
-    splits: Sequence[Split],
-    metadata: Mapping[str, Any],
-    response_method: str | Sequence[str],
-    n_jobs: int | None,
-    progress: Progress | bool | None = None,
-) -> pl.DataFrame:
-    """The predictions of each classifier, fitted anew on each split."""
-    from sklearn.base import clone
+class LabelledCases(NamedTuple):
+    """Cases of two classes, to fit classifiers on some of them and score others."""
 
-    fits = (
-        Fit(name, split, clone(estimator), fit_arguments(estimator, metadata, name))
-        for name, estimator in named.items()
-        for split in splits
-    )
-    return fitted_predictions(
-        fits, cases, response_methods(response_method), n_jobs,
-        progress_callback(progress, "fits"), len(named) * len(splits),
-    )  # fmt: skip
+    X: Any
+    labels: Array
+    positive: Any
+    weight: Array | None
+    groups: Any
+
+    @classmethod
+    def of(
+        cls, X: Any, y: Any, pos_label: Label | None, sample_weight: Any, groups: Any
+    ) -> LabelledCases:
+        """The cases; raise unless all that is given has one value per case."""
+        from sklearn.utils import indexable
+        from sklearn.utils.validation import column_or_1d
+
+        labels, positive = binary_labels(y, pos_label)
+        if hasattr(type(X), "__arrow_c_stream__") and not hasattr(X, "iloc"):
+            # scikit-learn takes no rows of a DuckDB relation.
+            X = as_polars(X)
+        weight = None if sample_weight is None else column_or_1d(sample_weight)
+        X, _, _, groups = indexable(X, labels, weight, groups)
+        if len(np.unique(labels if weight is None else labels[weight != 0])) < 2:
+            raise InvalidPredictions(
+                "y has cases of one class only, needed are two, with weights that are not zero.",
+                hint="check the labels and the weights.",
+            )
+        return cls(X, labels, positive, weight, groups)
+
+    def splits(self, cv: Any) -> list[tuple[Array, Array]]:
+        """Rows to train on and rows to test on."""
+        from sklearn.model_selection import check_cv
+
+        rows = np.arange(len(self.labels))
+        found = check_cv(cv, self.labels, classifier=True).split(self.X, self.labels, self.groups)
+        # Masks, too, become row numbers.
+        splits = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in found]
+        if not splits:
+            raise InvalidArgument(
+                "cv has no splits.", hint="for example cv=5, or pairs of training and test rows."
+            )
+        return splits
+
+    def fitted(
+        self,
+        estimator: Any,
+        splits: Sequence[tuple[Array, Array]],
+        params: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> list[Any]:
+        """The classifier fitted on the training set of each split."""
+        from sklearn.model_selection import cross_validate
+
+        weight = {} if self.weight is None else {"sample_weight": self.weight}
+        results = cross_validate(
+            estimator, self.X, self.labels, cv=splits, scoring=_NoScore(),
+            params={**weight, **(params or {})}, n_jobs=n_jobs, return_estimator=True,
+            error_score="raise",
+        )  # fmt: skip
+        return list(results["estimator"])
+
+    def scored(self, model: Any, test: Array, response_method: str | Sequence[str]) -> pl.DataFrame:
+        """The predictions of a fitted classifier: `case`, `truth`, `score` and `weight`."""
+        from sklearn.utils import _safe_indexing
+
+        columns = {
+            "case": test,
+            "truth": self.labels[test] == self.positive,
+            "score": positive_scores(
+                model, _safe_indexing(self.X, test), self.positive, response_method
+            ),
+        }
+        if self.weight is not None:
+            columns["weight"] = self.weight[test]
+        types = {"case": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
+        return pl.DataFrame(columns).cast({name: types[name] for name in columns if name in types})
+
+
+class _NoScore:
+    """A scorer for `cross_validate` that takes no time, and weights that no classifier takes."""
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return 0.0
+
+    def get_metadata_routing(self) -> Any:
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner="polaroc")
+        request.score.add_request(param="sample_weight", alias=True)
+        return request

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.checks import check_factors, is_number, refuse_unused, unless
+from polaroc.base.checks import check_factors
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
-from polaroc.sklearn.estimators import ONE_VS_REST, binary_target, need_scikit_learn
+from polaroc.sklearn.labels import SCORES, binary_labels, need_scikit_learn
 from polaroc.thresholds.named_rates import AT_THRESHOLD, LESS_IS_BETTER, OF_COSTS, rate_at
-from polaroc.typing import Array, Interpolation, Label, Prior
+from polaroc.typing import Interpolation, Label, Prior
 
 
 def auprec_score(
@@ -80,7 +80,7 @@ def auprec_score(
     0.5711
     """
     return measure_score(
-        y_true, y_score, measure="auprec", prior=prior, over=None, interpolation=interpolation,
+        y_true, y_score, measure="auprec", priors=prior, interpolation=interpolation,
         pos_label=pos_label, sample_weight=sample_weight,
     )  # fmt: skip
 
@@ -111,10 +111,7 @@ def iauprec_score(
     pos_label
         The positive label; needed unless the labels are 0 and 1, or false and true.
     interpolation
-        Between two points of the ROC: ``"exact"``, straight in ROC space and so
-        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
-        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
-        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
+        As in `auprec_score`.
 
     Returns
     -------
@@ -137,63 +134,34 @@ def iauprec_score(
     0.5871
     """
     return measure_score(
-        y_true, y_score, measure="iauprec", prior="observed", over=over,
-        interpolation=interpolation, pos_label=pos_label, sample_weight=sample_weight,
+        y_true, y_score, measure="iauprec", over=over, interpolation=interpolation,
+        pos_label=pos_label, sample_weight=sample_weight,
     )  # fmt: skip
 
 
 def measure_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    measure: str,
-    prior: Prior,
-    over: tuple[float, float] | Belief | None,
-    interpolation: Interpolation,
-    pos_label: Label | None = None,
-    sample_weight: Any = None,
-) -> float:
-    """A measure of one test set, NaN with a warning where it is undefined."""
+    y_true: Any, y_score: Any, *, pos_label: Label | None = None, sample_weight: Any = None,
+    **options: Any,
+) -> float:  # fmt: skip
+    """A measure of `evaluate` of one test set, NaN with a warning if it is undefined."""
     need_scikit_learn()
     from sklearn.exceptions import UndefinedMetricWarning
+    from sklearn.utils import check_consistent_length
+    from sklearn.utils.validation import column_or_1d
 
-    target = binary_target(y_true, pos_label, "y_true")
-    check_prior(prior, allow_observed=True)
-    n = len(target.labels)
-    columns = {"truth": target.truth, "score": one_per_case(y_score, "y_score", n)}
+    labels, positive = binary_labels(y_true, pos_label, "y_true")
+    check_consistent_length(labels, y_score, sample_weight)
+    columns = {"truth": labels == positive, "score": column_or_1d(y_score)}
     if sample_weight is not None:
-        columns["weight"] = one_per_case(sample_weight, "sample_weight", n)
-    measures = evaluate(
-        pl.DataFrame(columns),
-        weight=None if sample_weight is None else "weight",
-        priors=prior, over=over, interpolation=interpolation, measure=measure,
-    )  # fmt: skip
+        columns["weight"] = column_or_1d(sample_weight)
+    weight = None if sample_weight is None else "weight"
+    measures = evaluate(pl.DataFrame(columns), weight=weight, **options)
     estimate, note = measures.select("estimate", "note").row(0)
     if estimate is None:
-        warnings.warn(f"{measure} is undefined: {note}.", UndefinedMetricWarning, stacklevel=3)
+        sentence = f"{options['measure']} is undefined: {note}."
+        warnings.warn(sentence, UndefinedMetricWarning, stacklevel=3)
         return float("nan")
     return float(estimate)
-
-
-def one_per_case(values: Any, name: str, n: int) -> Array:
-    """An array with one number per case."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        two_columns = array.ndim == 2 and array.shape[1] == 2
-        raise InvalidArgument(
-            f"{name} has the shape {array.shape}, allowed is one number per case.",
-            hint="give the column of the positive class, such as predict_proba(X)[:, 1]."
-            if two_columns
-            else ONE_VS_REST,
-        )
-    if len(array) != n:
-        raise InvalidArgument(
-            f"{name} has {len(array)} numbers for {n} cases.", hint="give one per case."
-        )
-    missing = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
-    if missing:
-        raise InvalidPredictions(f"{name} is NaN for {missing} cases.", hint="drop them first.")
-    return array
 
 
 def scorer(
@@ -220,10 +188,7 @@ def scorer(
     over
         For measures over a range, costs and net benefit: a range (lo, hi) of priors, or a belief.
     interpolation
-        Between two points of the ROC: ``"exact"``, straight in ROC space and so
-        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
-        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
-        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
+        As in `auprec_score`.
     threshold
         For rates, costs and net benefit: scores from it on are called positive. By default the
         classifier's own calls, of `predict`: so
@@ -269,49 +234,37 @@ def scorer(
 
     check_choice("measure", measure, (*CATALOG, *AT_THRESHOLD))
     check_prior(prior, allow_observed=True)
-    costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
-    check_factors(**costs)
-    if measure not in OF_COSTS:
-        refuse_unused(
-            "for costs and net benefit", f"measure is {measure!r}",
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
-        )  # fmt: skip
-    asked: dict[str, Any] = {"measure": measure, "prior": prior, "over": over}
-    scores = ("predict_proba", "decision_function")
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     if measure in CATALOG:
-        refuse_unused("for rates and costs", f"measure is {measure!r}", threshold=threshold)
-        _refuse_other_priors(measure, prior, over)
+        used = {"interpolation"}
+        used |= {"prior"} if CATALOG[measure].at_priors else set()
+        used |= {"over"} if CATALOG[measure].over is not None else set()
+    elif measure in OF_COSTS:
+        used = {"threshold", "cost_fn", "cost_fp", "prior" if over is None else "over"}
+    else:
+        used = {"prior", "threshold"}
+    changed = {
+        "prior": prior != OBSERVED, "over": over is not None, "threshold": threshold is not None,
+        "interpolation": interpolation != "exact", "cost_fn": cost_fn != 1, "cost_fp": cost_fp != 1,
+    }  # fmt: skip
+    unused = [name for name, is_changed in changed.items() if is_changed and name not in used]
+    if unused:
+        raise InvalidArgument(
+            f"the measure {measure!r} does not depend on {quoted(unused)}.", hint="leave it out."
+        )
+    if measure in CATALOG:
         select_measures([measure], prior, over, interpolation)
         return make_scorer(
-            measure_score, greater_is_better=higher_is_better(measure), response_method=scores,
-            **asked, interpolation=interpolation, pos_label=pos_label,
+            measure_score, greater_is_better=higher_is_better(measure), response_method=SCORES,
+            measure=measure, priors=prior, over=over, interpolation=interpolation,
+            pos_label=pos_label,
         )  # fmt: skip
-    refuse_unused(
-        "for areas", f"measure is {measure!r}", interpolation=unless("exact", interpolation)
-    )
-    if over is not None and measure not in OF_COSTS:
-        refuse_unused("for areas and costs", f"measure is {measure!r}", over=over)
-    if over is not None:
-        refuse_unused("for one prior", "over is given", prior=unless(OBSERVED, prior))
-        asked["over"] = resolve_belief(over)
-    if not (threshold is None or is_number(threshold)):
-        raise InvalidArgument(
-            f"threshold is {threshold!r}, allowed is a number.", hint="leave it out for predict."
-        )
     return make_scorer(
         rate_score, greater_is_better=measure not in LESS_IS_BETTER,
-        response_method="predict" if threshold is None else scores,
-        **asked, threshold=threshold, **costs, pos_label=pos_label,
+        response_method="predict" if threshold is None else SCORES, measure=measure,
+        prior=prior if over is None else resolve_belief(over).mean, threshold=threshold,
+        cost_fn=cost_fn, cost_fp=cost_fp, pos_label=pos_label,
     )  # fmt: skip
-
-
-def _refuse_other_priors(measure: str, prior: Prior, over: object) -> None:
-    """Refuse a prior, or a range, that has no bearing on a measure."""
-    definition, why = CATALOG[measure], f"measure is {measure!r}"
-    if not definition.at_priors:
-        refuse_unused("for measures at one prior", why, prior=unless(OBSERVED, prior))
-    if definition.over is None:
-        refuse_unused("for measures over a range", why, over=over)
 
 
 def rate_score(
@@ -320,37 +273,36 @@ def rate_score(
     *,
     measure: str,
     prior: Prior,
-    over: Belief | None,
     threshold: float | None,
     cost_fn: float,
     cost_fp: float,
     pos_label: Label | None = None,
     sample_weight: Any = None,
 ) -> float:
-    """A rate or cost of one test set, of scores at a threshold or of the labels of `predict`."""
+    """A rate or cost of one test set, of scores at a threshold or of the labels of `predict`.
+
+    Costs are linear in the prior, so that a mean over a range is the cost at the mean prior.
+    """
     from sklearn.exceptions import UndefinedMetricWarning
 
-    target = binary_target(y_true, pos_label, "y_true")
-    truth, n = target.truth, len(target.labels)
-    if threshold is None:
-        called = np.asarray(y_called) == target.positive
-    else:
-        called = one_per_case(y_called, "y_score", n) >= threshold
-    weight = np.ones(n)
-    if sample_weight is not None:
-        weight = one_per_case(sample_weight, "sample_weight", n)
-    totals = np.array([weight[truth].sum(), weight[~truth].sum()])
-    needed = measure not in OF_NEGATIVES, measure not in OF_POSITIVES
-    for name, total, is_needed in zip(("positives", "negatives"), totals, needed, strict=True):
-        if is_needed and not total:
-            said = f"{measure} is undefined: no {name}."
-            warnings.warn(said, UndefinedMetricWarning, stacklevel=2)
+    labels, positive = binary_labels(y_true, pos_label, "y_true")
+    truth = labels == positive
+    called = np.asarray(y_called) == positive if threshold is None else y_called >= threshold
+    weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight)
+    rates, totals = [], []
+    for name, of_class, other_rates in (
+        ("positives", truth, OF_NEGATIVES), ("negatives", ~truth, OF_POSITIVES)
+    ):  # fmt: skip
+        total = float(weight[of_class].sum())
+        if not total and measure not in other_rates:
+            sentence = f"{measure} is undefined: no {name}."
+            warnings.warn(sentence, UndefinedMetricWarning, stacklevel=2)
             return float("nan")
-    at = totals[0] / totals.sum() if prior == OBSERVED else prior
-    at = at if over is None else over.mean
-    if not all(needed):
+        totals.append(total)
+        rates.append(float(weight[of_class & called].sum()) / total if total else 0.0)
+    if measure in (*OF_POSITIVES, *OF_NEGATIVES):
         # Rates of one class are the same at any prior.
-        at = 0.5
+        prior = 0.5
+    at = skew(totals[0] / sum(totals) if prior == OBSERVED else prior)
     with np.errstate(divide="ignore", invalid="ignore"):
-        tpr, fpr = np.array([weight[own & called].sum() for own in (truth, ~truth)]) / totals
-        return float(rate_at(measure, skew(at), cost_fn, cost_fp)(tpr, fpr))
+        return float(rate_at(measure, at, cost_fn, cost_fp)(*map(np.float64, rates)))

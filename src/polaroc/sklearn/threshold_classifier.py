@@ -1,41 +1,22 @@
 """A classifier whose threshold is set for the prior in use."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import cases as cases_of
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import check_prior
-from polaroc.sklearn.estimators import (
-    check_estimators,
-    class_name,
-    fit_arguments,
-    positive_scores,
-    response_methods,
-)
-from polaroc.sklearn.fitting import (
-    Fit,
-    LabelledCases,
-    Split,
-    fitted,
-    labelled_cases,
-    scored,
-    split_cases,
-)
-from polaroc.sklearn.predictions import fitted_on_splits
+from polaroc.sklearn.labels import SCORES, positive_scores
+from polaroc.sklearn.predictions import LabelledCases
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.rules import RULES
 from polaroc.typing import Array, Label, Prior
 
 
@@ -73,8 +54,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     pos_label
         The positive label; needed unless the labels are 0 and 1, or false and true.
     response_method
-        ``"predict_proba"``, ``"decision_function"``, or ``"auto"``, the first that
-        the classifier has.
+        ``"predict_proba"``, ``"decision_function"``, or both in the order of preference.
     cv
         As in `cross_val_predictions`; or a share of the cases, such as 0.3, that sets
         the threshold of a classifier that is fitted on the others and not again; or
@@ -131,7 +111,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         beta: float = 1,
         score_prior: Prior = "observed",
         pos_label: Label | None = None,
-        response_method: str = "auto",
+        response_method: str | Sequence[str] = SCORES,
         cv: Any = 5,
         n_jobs: int | None = None,
     ) -> None:
@@ -152,7 +132,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self.n_jobs = n_jobs
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> "PriorThresholdClassifier":
         """Set the threshold and fit the classifier.
 
@@ -162,34 +142,59 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             Features and labels of two classes.
         sample_weight
             Case weights ≥ 0, for the classifier and for the threshold.
+        groups
+            The group of each case, for the splitter.
         **params
-            Other arguments of the classifier's `fit`, and `groups` for the splitter.
+            Other arguments of the classifier's `fit`.
 
         Returns
         -------
         PriorThresholdClassifier
             Itself.
         """
-        check_estimators({"estimator": self.estimator}, "PriorThresholdClassifier", "a classifier")
-        self._check_priors()
-        cases = labelled_cases(X, y, self.pos_label, sample_weight)
-        if get_config()["enable_metadata_routing"]:
-            process_routing(self, "fit", sample_weight=sample_weight, **params)
-        if self._is_prefit():
-            predictions = self._prefit_predictions(cases)
+        if (self.over is None) == (self.prior is None):
+            raise InvalidArgument(
+                f"prior is {self.prior!r} and over is {self.over!r}, needed is one of the two.",
+                hint="give prior=0.05 or over=(0.02, 0.10).",
+            )
+        is_prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        is_share = isinstance(self.cv, float) and 0 < self.cv < 1
+        if self.confidence is not None and not (is_prefit or is_share):
+            raise InvalidArgument(
+                f"confidence is {self.confidence!r} and cv is {self.cv!r}: thresholds of folds "
+                "promise nothing of the classifier that is fitted anew on all cases.",
+                hint="set it on a share of the cases, cv=0.3, or on all of them, cv='prefit'.",
+            )
+        cases = LabelledCases.of(X, y, self.pos_label, sample_weight, groups)
+        every = np.arange(len(cases.labels))
+        if is_prefit:
+            check_is_fitted(self.estimator)
+            self.estimator_ = self.estimator
+            scored = [(self.estimator, every)]
         else:
-            predictions = self._fitted_predictions(X, y, cases, params)
-        named = cases_of(
-            predictions, model=None, fold=None, case=None,
-            weight=None if sample_weight is None else "weight",
-        )  # fmt: skip
+            cv = self.cv
+            if is_share:
+                splitter = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
+                cv = splitter(n_splits=1, test_size=self.cv, random_state=0)
+            splits = cases.splits(cv)
+            # The last classifier is the one that is kept.
+            training = splits if is_share else [*splits, (every, every)]
+            models = cases.fitted(self.estimator, training, params, self.n_jobs)
+            self.estimator_ = models[-1]
+            scored = [(model, test) for model, (_, test) in zip(models, splits, strict=False)]
+        predictions = pl.concat(
+            cases.scored(model, test, self.response_method) for model, test in scored
+        )
         self.operating_point_ = operating_points(
-            named, self.rule, priors=self.prior, over=self.over, target=self.target,
+            cases_of(
+                predictions, case=None, weight=None if sample_weight is None else "weight"
+            ),
+            self.rule, priors=self.prior, over=self.over, target=self.target,
             constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,
             cost_fp=self.cost_fp, beta=self.beta, score_prior=self.score_prior,
         )  # fmt: skip
         self.threshold_ = self._nearest_threshold()
-        self._positive = cases.target.positive
+        self._positive = cases.positive
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -209,10 +214,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             Labels.
         """
         check_is_fitted(self)
-        scores = positive_scores(
-            self.estimator_, X, self._positive, response_methods(self.response_method),
-            class_name(self.estimator_),
-        )  # fmt: skip
+        scores = positive_scores(self.estimator_, X, self._positive, self.response_method)
         place = self.classes_.tolist().index(self._positive)
         labels: Array = self.classes_[np.where(scores >= self.threshold_, place, 1 - place)]
         return labels
@@ -238,17 +240,6 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         """The decision function of the classifier."""
         return self._response("decision_function", X)
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata goes: weights to this and to the classifier, groups to the splitter."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        splitting = MethodMapping().add(caller="fit", callee="split")
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(estimator=self.estimator, method_mapping=mapping)
-            .add(splitter=self.cv, method_mapping=splitting)
-        )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -259,58 +250,6 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         check_is_fitted(self)
         response: Array = getattr(self.estimator_, method)(X)
         return response
-
-    def _is_prefit(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == "prefit"
-
-    def _is_share(self) -> bool:
-        return isinstance(self.cv, float) and 0 < self.cv < 1
-
-    def _check_priors(self) -> None:
-        """Refuse no prior, or two, and a promise of a classifier that is fitted anew."""
-        check_choice("rule", self.rule, tuple(RULES))
-        if (self.over is None) == (self.prior is None):
-            raise InvalidArgument(
-                f"prior is {self.prior!r} and over is {self.over!r}, needed is one of the two.",
-                hint="give prior=0.05 or over=(0.02, 0.10).",
-            )
-        if self.prior is not None:
-            check_prior(self.prior, allow_observed=True)
-        if self.confidence is not None and not (self._is_prefit() or self._is_share()):
-            raise InvalidArgument(
-                f"confidence is {self.confidence!r} and cv is {self.cv!r}: thresholds of folds "
-                "promise nothing of the classifier that is fitted anew on all cases.",
-                hint="set it on a share of the cases, cv=0.3, or on all of them, cv='prefit'.",
-            )
-
-    def _prefit_predictions(self, cases: LabelledCases) -> pl.DataFrame:
-        check_is_fitted(self.estimator)
-        self.estimator_ = self.estimator
-        every = np.arange(cases.n)
-        fit = Fit(class_name(self.estimator), Split(1, 1, every[:0], every), self.estimator)
-        return scored(fit, cases, response_methods(self.response_method))
-
-    def _fitted_predictions(
-        self, X: Any, y: Any, cases: LabelledCases, params: dict[str, Any]
-    ) -> pl.DataFrame:
-        """Scores of cases that the classifier is not fitted on: of folds, or of a share."""
-        name, groups = class_name(self.estimator), params.get("groups")
-        metadata = {"sample_weight": cases.weight, **params}
-        arguments = fit_arguments(self.estimator, metadata, name)
-        if self._is_share():
-            splitter = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
-            cv = splitter(n_splits=1, test_size=self.cv, random_state=0)
-            (split,) = split_cases(cv, cases, groups)
-            fit = Fit(name, split, clone(self.estimator), arguments)
-            predictions = fitted(fit, cases, response_methods(self.response_method))
-            self.estimator_ = fit.estimator
-            return predictions
-        predictions = fitted_on_splits(
-            {name: self.estimator}, cases, split_cases(self.cv, cases, groups), metadata,
-            self.response_method, self.n_jobs,
-        )  # fmt: skip
-        self.estimator_ = clone(self.estimator).fit(X, y, **arguments)
-        return predictions
 
     def _nearest_threshold(self) -> float:
         """The threshold of the point chosen, or just above it where its share is below half."""

@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polaroc import rates
 from polaroc.base.checks import check_factors
-from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES
+from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.sklearn.labels import SCORES, binary_labels, need_scikit_learn
-from polaroc.thresholds.named_rates import AT_THRESHOLD, LESS_IS_BETTER, OF_COSTS, rate_at
 from polaroc.typing import Interpolation, Label, Prior
+
+# Rates and costs of what is called positive; less of some is better.
+AT_THRESHOLD = ("expected_cost", *(name for name in RATES if name != "loss"))
+LESS_IS_BETTER = ("expected_cost", "error", "fnr", "posfrac", "likelihood_ratio_negative")
 
 
 def auprec_score(
@@ -239,7 +243,7 @@ def scorer(
         used = {"interpolation"}
         used |= {"prior"} if CATALOG[measure].at_priors else set()
         used |= {"over"} if CATALOG[measure].over is not None else set()
-    elif measure in OF_COSTS:
+    elif measure in ("expected_cost", "net_benefit"):
         used = {"threshold", "cost_fn", "cost_fp", "prior" if over is None else "over"}
     else:
         used = {"prior", "threshold"}
@@ -289,20 +293,22 @@ def rate_score(
     truth = labels == positive
     called = np.asarray(y_called) == positive if threshold is None else y_called >= threshold
     weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight)
-    rates, totals = [], []
-    for name, of_class, other_rates in (
-        ("positives", truth, OF_NEGATIVES), ("negatives", ~truth, OF_POSITIVES)
-    ):  # fmt: skip
-        total = float(weight[of_class].sum())
-        if not total and measure not in other_rates:
+    totals = {"positives": weight @ truth, "negatives": weight @ ~truth}
+    for of_other, (name, total) in zip((OF_NEGATIVES, OF_POSITIVES), totals.items(), strict=True):
+        if not total and measure not in of_other:
             sentence = f"{measure} is undefined: no {name}."
             warnings.warn(sentence, UndefinedMetricWarning, stacklevel=2)
             return float("nan")
-        totals.append(total)
-        rates.append(float(weight[of_class & called].sum()) / total if total else 0.0)
+    positives, negatives = totals.values()
     if measure in (*OF_POSITIVES, *OF_NEGATIVES):
-        # Rates of one class are the same at any prior.
+        # They are the same at any prior.
         prior = 0.5
-    at = skew(totals[0] / sum(totals) if prior == OBSERVED else prior)
+    at = skew(positives / (positives + negatives) if prior == OBSERVED else prior)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(rate_at(measure, at, cost_fn, cost_fp)(*map(np.float64, rates)))
+        t, f = weight @ (truth & called) / positives, weight @ (~truth & called) / negatives
+        if measure == "expected_cost":
+            # A loss counts each of the two kinds of error with a weight of one half.
+            return float(2 * rates.loss(t, f, at, cost_fn=cost_fn, cost_fp=cost_fp))
+        if measure == "net_benefit":
+            return float(rates.net_benefit(t, f, at, threshold=cost_fp / (cost_fn + cost_fp)))
+        return float(RATES[measure](t, f, at))

@@ -12,21 +12,11 @@ from polaroc.typing import Quantity
 
 # Of the true and of the false positive rate.
 OfRates: TypeAlias = Callable[[Any, Any], Any]
-EXPECTED_COST, NET_BENEFIT = "expected_cost", "net_benefit"
-# Linear in the prior, so that the mean over a range is the value at the mean prior.
-OF_COSTS = (EXPECTED_COST, NET_BENEFIT)
-# Of calls: the rates at one operating point, where less of some is better.
-AT_THRESHOLD = (EXPECTED_COST, *(name for name in RATES if name != "loss"))
-LESS_IS_BETTER = (EXPECTED_COST, "error", "fnr", "posfrac", "likelihood_ratio_negative")
-# What no prior changes.
-WITHOUT_PRIOR = (
-    "tpr", "fpr", "recall", "specificity", "tnr", "fnr", "informedness",
-    "likelihood_ratio_positive", "likelihood_ratio_negative",
-)  # fmt: skip
+EXPECTED_COST = "expected_cost"
 
 
 def rate_at(name: str, skewed: Quantity, cost_fn: float = 1, cost_fp: float = 1) -> OfRates:
-    """A rate, a cost or the net benefit at a prior.
+    """A rate or a cost at a prior.
 
     Examples
     --------
@@ -39,8 +29,6 @@ def rate_at(name: str, skewed: Quantity, cost_fn: float = 1, cost_fp: float = 1)
         # A loss counts each of the two kinds of error with a weight of one half.
         loss = partial(rates.loss, skew=skewed, cost_fn=cost_fn, cost_fp=cost_fp)
         return lambda t, f: 2 * loss(t, f)
-    if name == NET_BENEFIT:
-        return partial(rates.net_benefit, skew=skewed, threshold=cost_fp / (cost_fn + cost_fp))
     rate = RATES["recall" if name == "tpr" else name]
     return lambda t, f: rate(t, f, skewed)
 

@@ -308,13 +308,22 @@ def test_a_belief_is_shown_at_its_ends_and_mean(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("need", [{"recall": 0.9}, {"posfrac": 0.1}, {"precision": 0.3}], ids=str)
+@pytest.mark.parametrize(
+    "need",
+    [
+        {"constraints": {"recall": 0.9}},
+        {"constraints": {"posfrac": 0.1}},
+        {"constraints": {"precision": 0.3}},
+        {"cost_fn": 10},
+    ],
+    ids=str,
+)
 def test_limits_of_a_printed_threshold_cover_its_true_rates(tmp_path, need):
     rng, shift, replicates, held = np.random.default_rng(2), 1.8, 100, []
     truth = np.arange(250) < 50
     for _ in range(replicates):
         table = pl.DataFrame({"truth": truth, "score": rng.normal(size=250) + shift * truth})
-        said = content(table, tmp_path, over=(0.02, 0.1), constraints=need)
+        said = content(table, tmp_path, over=(0.02, 0.1), **need)
         if (at := said["threshold"]) is None:
             continue
         for name, true in (("positives", norm.sf(at - shift)), ("negatives", norm.sf(at))):
@@ -325,54 +334,6 @@ def test_limits_of_a_printed_threshold_cover_its_true_rates(tmp_path, need):
     assert len(held) > replicates
     # At least .95, less three standard errors of as many replicates.
     assert np.mean(held) > 0.95 - 3 * (0.95 * 0.05 / replicates) ** 0.5
-
-
-@pytest.mark.slow
-def test_limits_of_a_threshold_hold_at_all_thresholds_at_once(tmp_path):
-    size, level, draws = 20, 0.95, 40_000
-    truth = np.arange(2 * size) < size
-    cells = []
-    for above in range(1, size + 1):
-        # The cheapest threshold is that of so many positives, which no negative reaches.
-        table = pl.DataFrame({"truth": truth, "score": 1.0 * (np.arange(2 * size) < above)})
-        shown = columns_of(content(table, tmp_path, cost_fn=1, over=(0.2, 0.5), level=level))
-        assert shown["threshold"][0] == "1"
-        cells.append(shown["alarms of 100 positives"][0])
-    # As many negatives as positives: those are the limits of none above.
-    cells = [shown["alarms of 100 negatives"][0], *cells]
-    _, lower, upper = np.transpose([numbers(cell) for cell in cells]) / 100
-    exact = np.transpose(
-        [binomtest(above, size).proportion_ci(level, "exact") for above in range(size + 1)]
-    )
-    # Between two order statistics of a class the same number is above any threshold.
-    shares = np.sort(np.random.default_rng(0).random((draws, size)), axis=1)
-
-    def held(lower, upper):
-        return ((lower[1:] <= shares) & (shares <= upper[:-1])).all(axis=1).mean()
-
-    # Printed are whole numbers of 100: limits half of one wider and narrower enclose the true ones.
-    error = (level * (1 - level) / draws) ** 0.5
-    assert held(lower - 0.005, upper + 0.005) > level - 3 * error
-    assert held(lower + 0.005, upper - 0.005) < level + 3 * error
-    # Those of each threshold by itself seldom hold at once.
-    assert held(*exact) < 0.7
-
-
-def test_limits_at_all_thresholds_of_a_large_class_lie_between_simpler_ones(tmp_path):
-    size, level, above = 20_000, 0.95, 2_000
-    score = [1.0] * 100 + [1.0] * above + [0.0] * (size - above)
-    table = pl.DataFrame({"truth": [True] * 100 + [False] * size, "score": score})
-    said = columns_of(content(table, tmp_path, cost_fn=10, over=(0.1, 0.3), level=level))
-    _, lower, upper = numbers(said["alarms of 100 negatives"][0])
-
-    def exact(error):
-        ends = binomtest(above, size).proportion_ci(1 - error, "exact")
-        return [round(100 * end) for end in ends]
-
-    # Those of each threshold by itself are too narrow, those with its part of the error too wide.
-    (least, most), (lowest, highest) = exact(1 - level), exact((1 - level) / size)
-    assert lowest <= lower < least
-    assert most < upper <= highest
 
 
 # Tables of other kinds.

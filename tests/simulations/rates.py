@@ -9,6 +9,9 @@ further
 decisions
     The net benefit of `decision_curve` on binormal scores, at the threshold probability where
     limits hold least often. Rows of a patient share half the variance of their scores.
+picked
+    The limits of `report` for both rates at a threshold of a precision or of costs that was set on
+    the same test set, of binormal scores.
 """
 
 from itertools import product
@@ -18,6 +21,10 @@ import polars as pl
 from scipy.stats import binom, norm
 
 import polaroc as pr
+from polaroc.base.statistics import binomial_band
+from polaroc.models.fold_thresholds import Folds, rates_within_folds
+from polaroc.reports.thresholds import PICKED
+from polaroc.thresholds.need import Need
 from simulations.design import Design
 
 QUANTITIES, COST_FN = ("precision", "posfrac", "cost"), 10
@@ -168,6 +175,42 @@ def of_decisions(replicates: int, seed: int, cases: str, auc: float) -> list[dic
     return rows
 
 
+def of_picked(replicates: int, seed: int, cases: str, auc: float) -> list[dict[str, object]]:
+    """Coverage of both rates, and the width of their limits over that of exact ones."""
+    sizes, distance = two_sizes(cases), 2**0.5 * norm.ppf(auc)
+    rng = np.random.default_rng([seed, *sizes, int(100 * auc)])
+    truth, rows = np.arange(sum(sizes)) < sizes[0], []
+    needs = {
+        "cost 5:1": Need("cost", (0.2,), cost_fn=5), "cost 10:1": Need("cost", (0.05,), cost_fn=10),
+        "precision 0.5": Need("precision", (0.2,), 0.5),
+        "precision 0.3": Need("precision", (0.05, 0.2), 0.3),
+    }  # fmt: skip
+    for name, need in needs.items():
+        held, widths = [], []
+        for _ in range(replicates):
+            score = rng.normal(size=truth.size) + distance * truth
+            order = np.argsort(-score)
+            fold = np.zeros(truth.size, int)
+            folds = Folds(score[order], truth[order], fold + 1.0, fold, rng.permutation(truth.size))
+            (at,) = folds.thresholds([need])
+            if at is None:
+                continue
+            rates = rates_within_folds(folds, [need])
+            for size, own, mean, shift in (
+                (sizes[0], truth, rates.tpr[0, 0], distance),
+                (sizes[1], ~truth, rates.fpr[0, 0], 0.0),
+            ):
+                called = (score[own] >= at).sum()
+                low, high = binomial_band(called, size, PICKED * 0.05)
+                low, high = min(low, mean), max(high, mean)
+                exact = binomial_band(called, size, 0.05)
+                held.append(low <= norm.sf(at - shift) <= high)
+                widths.append((high - low) / (exact.upper - exact.lower))
+        tpr, fpr = np.reshape(held, (-1, 2)).mean(axis=0)
+        rows.append({"need": name, "tpr": tpr, "fpr": fpr, "width": float(np.mean(widths))})
+    return rows
+
+
 PATIENTS = ("10 + 40 patients, 10 rows each", "20 + 60 patients, 10 rows each")
 CASES = ("15 + 60", "15 + 135", "50 + 200", "100 + 900", "500 + 2,000", *PATIENTS)
 KINDS = [{"cases": cases, "auc": auc} for cases, auc in product(CASES, (0.8, 0.95))]
@@ -183,4 +226,9 @@ DESIGNS = {
         of_further, 1000,
     ),
     "decisions": Design(KINDS, of_decisions, 100),
+    "picked": Design(
+        [{"cases": cases, "auc": auc}
+         for cases, auc in product(("20 + 80", "30 + 300", "100 + 400"), (0.7, 0.8, 0.95))],
+        of_picked, 400,
+    ),
 }  # fmt: skip

@@ -25,7 +25,6 @@ from polaroc.models.inputs import of_keys
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, discrete, resolve_belief
 from polaroc.reports.inputs import Question
-from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
@@ -34,6 +33,9 @@ from polaroc.typing import Array
 
 # The text of a threshold that calls nothing positive.
 NONE = "none"
+# Share of the error rate at which exact limits hold for the rates of a threshold that was picked
+# on the same cases (`just simulate rates_picked`).
+PICKED = 1 / 3
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
 
@@ -281,8 +283,8 @@ def _of_one_test_set(
 
     A need that fixes how many cases lie above the threshold makes it an order statistic of the
     cases: its rates are those of the same cases, and exact binomial limits hold. Other rates are
-    means over held-out fifths, with the limits that hold at all thresholds at once. Without a
-    level there are no limits.
+    means over held-out fifths, which exact limits at `PICKED` of the error are widened to. Without
+    a level there are no limits.
     """
     rows = []
     for need, row in zip(needs, points.rows(named=True), strict=True):
@@ -305,12 +307,11 @@ def _of_one_test_set(
                 if name == "tpr":
                     # The threshold is the score of a positive: the mean of the beta distribution.
                     row[name] = k / (total + 1)
-                band = binomial_band(k, total, 1 - level)
-                low, high = float(band.lower), float(band.upper)
+                lower, upper = binomial_band(k, total, 1 - level)
             else:
-                lower, upper = limits_at_all_thresholds(round(k), round(total), level)
-                low, high = min(float(lower), row[name]), max(float(upper), row[name])
-            row[f"{name}_lower"], row[f"{name}_upper"] = low, high
+                lower, upper = binomial_band(k, total, PICKED * (1 - level))
+            row[f"{name}_lower"] = min(float(lower), row[name])
+            row[f"{name}_upper"] = max(float(upper), row[name])
         rows.append(row)
     return pl.DataFrame(rows, schema=points.schema)
 

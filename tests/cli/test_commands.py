@@ -196,7 +196,7 @@ def test_compare(tmp_path, name, options, arguments):
 def test_choose(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
     result = run("choose", table, roles, tmp_path, *options)
-    names = ["answer", "bayes", "minimax", "steadiest", "measure", "models", "priors", "warnings"]
+    names = ["answer", "bayes", "minimax", "measure", "models", "priors", "warnings"]
     assert_as_in_python(result, pr.choose, table, names=names, **roles, **arguments)
 
 

@@ -37,9 +37,9 @@ def test_two_models_have_the_documented_posterior_by_integration(lead):
     assert found["probability_best"][0] == pytest.approx(expected.probability_best, abs=0.01)
     assert found["probability_best"].sum() == pytest.approx(1)
     assert found["expected_loss"] / error == pytest.approx(expected.loss, abs=0.03 * (1 + lead))
-    # The one that loses is moved half as far as the winner, and not past it.
+    # Both are moved towards their middle.
     off = (1 - expected.kept) * lead / 2
-    moved = lead - off, min(off / 2, lead - off)
+    moved = lead - off, off
     assert (found["expected"] - 0.5) / error == pytest.approx(moved, abs=5e-3 * (1 + lead))
 
 
@@ -68,21 +68,19 @@ def test_shift_scale_and_order_of_models_do_not_matter():
     order = [2, 0, 3, 1]
     turned = chosen(values[:, order])
     for name in SURE:
-        assert turned[name] == pytest.approx(one[name][order], abs=0.015)
+        assert turned[name] == pytest.approx(one[name][order], abs=1e-12)
     again = chosen(values)
     assert all((again[name] == one[name]).all() for name in SURE)
 
 
 def test_models_that_are_the_same_share_the_probability():
     values = folds_of([0.8, 0.78], [[2e-4, 1e-4], [1e-4, 3e-4]])
-    one, three = chosen(values), chosen(values[:, [0, 1, 0]])
-    assert three["probability_best"] == pytest.approx(
-        one["probability_best"][[0, 1, 0]] / [2, 1, 2]
-    )
-    assert three["expected"] == pytest.approx(one["expected"][[0, 1, 0]])
+    found = chosen(values[:, [0, 1, 0]])
+    for name in SURE:
+        assert found[name][0] == pytest.approx(found[name][2], abs=0.01)
+    assert found["probability_best"].sum() == pytest.approx(1)
     alike = chosen(np.repeat(values[:, :1], 4, axis=1))
-    assert alike["probability_best"].tolist() == [0.25] * 4
-    assert alike["expected_loss"].tolist() == [0] * 4
+    assert np.isnan(alike["probability_best"]).all()
 
 
 @pytest.mark.parametrize("folds", [10, MANY])

@@ -5,14 +5,15 @@ pairwise differences is so many standard errors of a difference (the spread); at
 Then data are drawn:
 
 known error
-    Models of one error, which is known and is not shared: the posterior by integration, so that
-    thousands of replicates take seconds.
+    Models of one error, which is known and is not shared.
 60 + 240 cases, 30 + 170 cases
     Scores of one test set, normal in either class, of which the models share half the variance; of
     every second model positives are spread twice as widely. The measure is the AUC.
 one test set, one far behind; 10 folds, one far behind
     200 + 800 cases of models of one shape, or folds as below; one more model is ten standard errors
     of a difference below the others.
+one imprecise
+    Models of known error, of which the last has an error five times as large.
 10 folds, 20 hold-outs
     A number per fold and model, normal. Folds share training cases: their errors are as
     correlated as Nadeau and Bengio's correction takes them to be (a stable learner).
@@ -25,27 +26,31 @@ expected cost
     costs five false alarms, and 12.5 % are positive.
 """
 
-from dataclasses import replace
 from itertools import product
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+import polars as pl
+from scipy.special import expit, logit, stdtrit
 from scipy.stats import norm, rankdata
 
-import polaroc.models.posterior as module
 from polaroc.inference.evidence import FITTED, Evidence, UnitInfluences, evidence_from_folds
-from polaroc.models.by_cost import of_costs
-from polaroc.models.posterior import at_least_own, half_moved, posterior
+from polaroc.models.choice import Judged, ranked_models
 from simulations.design import Design
-from simulations.rates import judged
+from simulations.rates import judged as limits_of
 
 MODELS = (2, 3, 8)
 SPREADS = (0.0, 0.3, 1.0, 2.0, 4.0)
-DRAWS = 1_000
-# Of the integration: spreads, and points of a normal error.
-KNOWN_NODES, HERMITE = 48, 24
+LEVEL = 0.95
 CASES, SHARED, AUC = (200, 800), 0.5, 0.80
+
+
+class Known(NamedTuple):
+    """Errors of standard deviation 1, but for the last model."""
+
+    last: float = 1.0
+    behind: float = 0.0
 
 
 class Cases(NamedTuple):
@@ -54,12 +59,6 @@ class Cases(NamedTuple):
     behind: float = 0.0
     sizes: tuple[int, int] = CASES
     spread: float = 1.0  # of the positives of every second model
-
-
-class KnownError(NamedTuple):
-    """Errors of standard deviation 1."""
-
-    behind: float = 0.0
 
 
 class Folds(NamedTuple):
@@ -81,11 +80,12 @@ class CostCases(NamedTuple):
 
 PRIOR, COST_FN, TUNING = 0.125, 5.0, (100, 400)
 FAR = 10
-SHAPES: dict[str, Cases | Folds | KnownError | CostCases] = {
-    "one test set, one far behind": Cases(FAR),
+SHAPES: dict[str, Known | Cases | Folds | CostCases] = {
+    "known error": Known(),
+    "one imprecise": Known(last=5.0),
     "60 + 240 cases": Cases(sizes=(60, 240), spread=2.0),
     "30 + 170 cases": Cases(sizes=(30, 170), spread=2.0),
-    "known error": KnownError(),
+    "one test set, one far behind": Cases(FAR),
     "10 folds": Folds(10, 1 / 9),
     "10 folds, one far behind": Folds(10, 1 / 9, behind=FAR),
     "20 hold-outs": Folds(20, 1 / 4),
@@ -96,7 +96,7 @@ SHAPES: dict[str, Cases | Folds | KnownError | CostCases] = {
 
 
 class Answer(NamedTuple):
-    """What was said of the picked model, and what is true of it."""
+    """What is said of the picked model, and what is true of it."""
 
     probability: float
     right: bool
@@ -105,172 +105,94 @@ class Answer(NamedTuple):
     covered: bool
     loss: float
     lost: float
-    losers: float = np.nan  # mean squared error of the corrected means of the others
-    losers_measured: float = np.nan
+    losers: float  # mean squared error of the corrected means of the others
+    losers_measured: float
 
 
 def answers(design: str, models: int, spread: float, replicates: int, seed: int = 0) -> np.ndarray:
     """The answers in so many replicates, one row each."""
     rng = np.random.default_rng((seed, models, int(10 * spread)))
     shape, rows = SHAPES[design], []
-    if isinstance(shape, CostCases):
-        return answers_by_cost(rng, shape, models, spread, replicates)
-    if isinstance(shape, KnownError):
-        return by_integration(rng, models, spread, replicates)
     error = standard_error(design)
-    for replicate in range(replicates):
+    for _ in range(replicates):
         deviations = rng.normal(size=models) * spread * error / 2**0.5
-        deviations[-1] -= shape.behind * error
-        if isinstance(shape, Cases):
-            true = np.clip(AUC + deviations, 0.51, 0.999)
-            means, covariance, freedom = of_cases(rng, true, shape)
-            evidence = replace(known(means, covariance), degrees_of_freedom=freedom)
+        if isinstance(shape, CostCases):
+            true, judged = of_costs(rng, deviations, shape)
+        elif isinstance(shape, Known):
+            true, judged = deviations, of_known(rng, deviations, shape)
         else:
-            true = deviations
-            values = of_folds(rng, true, shape)
-            evidence, means = evidence_from_folds(values, shape.ratio), values.mean(axis=0)
-        said = posterior(evidence, draws=DRAWS, seed=replicate)
-        if said is None:
-            continue
-        said = at_least_own(said, evidence, 0.95)
+            deviations[-1] -= shape.behind * error
+            if isinstance(shape, Cases):
+                true = np.clip(AUC + deviations, 0.51, 0.999)
+                judged = of_cases(rng, true, shape)
+            else:
+                true, judged = deviations, of_folds(rng, deviations, shape)
         # Of equal models each is the best as often.
-        best = int(true.argmax()) if spread else int(rng.integers(models))
-        rows.append(answer(said, means, true, best))
+        sign = 1 if judged.higher else -1
+        best = int((sign * true).argmax()) if spread else int(rng.integers(models))
+        row = answer(judged, true, best)
+        rows += [] if row is None else [row]
     return np.array(rows, float)
 
 
-def by_integration(
-    rng: np.random.Generator, models: int, spread: float, replicates: int
-) -> np.ndarray:
-    """The answers on models of one known error."""
-    true = spread * rng.normal(size=(replicates, models))
-    means = true + rng.normal(size=true.shape)
-    said, one = integrated(means), means.argmax(axis=1)
-    rows = np.arange(replicates)
-    best = true.argmax(axis=1) if spread else rng.integers(models, size=replicates)
-    others = np.arange(models) != one[:, None]
-
-    def error(of: np.ndarray) -> np.ndarray:
-        return ((of - true) ** 2 * others).sum(axis=1) / (models - 1)
-
-    found = Answer(
-        said.probability, best == one, (means - true)[rows, one],
-        (said.expected - true)[rows, one], np.full(replicates, np.nan), said.loss,
-        true.max(axis=1) - true[rows, one],
-        error(np.array([half_moved(*own) for own in zip(said.expected, means, strict=True)])),
-        error(means),
-    )  # fmt: skip
-    return np.stack(np.broadcast_arrays(*found), axis=1).astype(float)
-
-
-class Integrated(NamedTuple):
-    """Of each replicate the corrected means, and what is said of the model with the highest."""
-
-    expected: np.ndarray
-    probability: np.ndarray
-    loss: np.ndarray
-
-
-def integrated(means: np.ndarray) -> Integrated:
-    """The posterior of means whose errors have the standard deviation 1."""
-    models, center = means.shape[1], means.mean(axis=1, keepdims=True)
-    around = means - center
-    apart = (around**2).sum(axis=1, keepdims=True)
-    spreads = np.geomspace(*module.SPREADS, KNOWN_NODES)
-
-    def weights(of: module.Spread) -> np.ndarray:
-        prior = -of.freedom * (np.log(spreads) + of.scale**2 / (2 * spreads**2))
-        prior[0] = -np.inf
-        prior += np.log(1 - of.equal) - np.logaddexp.reduce(prior)
-        prior[0] = np.log(of.equal)
-        total = 1 + spreads**2
-        logs = prior - (models - 1) / 2 * np.log(total) - apart / (2 * total)
-        own = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return own / own.sum(axis=1, keepdims=True)
-
-    kept, of_best = spreads**2 / (1 + spreads**2), weights(module.OF_BEST)
-    expected = center + (weights(module.OF_EXPECTED) @ kept)[:, None] * around
-    points, share = np.polynomial.hermite_e.hermegauss(HERMITE)
-    share = share / share.sum()
-    first = np.take_along_axis(around, means.argmax(axis=1)[:, None], axis=1)
-    probability, loss = of_best[:, 0] / models, np.zeros(len(means))
-    differ = of_best[:, 1:] / of_best[:, 1:].sum(axis=1, keepdims=True)
-    for place, one in enumerate(kept[1:]):
-        at, sd = one * around, one**0.5
-        ahead = at[:, :, None] - at[:, None, :]
-        below = ndtr(ahead[..., None] / sd + points)
-        below[:, np.arange(models), np.arange(models)] = 1
-        is_best = below.prod(axis=2)
-        largest = ((at[:, :, None] + sd * points) * is_best @ share).sum(axis=1)
-        chance = np.take_along_axis(is_best @ share, means.argmax(axis=1)[:, None], axis=1)[:, 0]
-        probability += of_best[:, place + 1] * chance
-        loss += differ[:, place] * (largest - one * first[:, 0])
-    return Integrated(expected, probability, loss)
-
-
-def known(means: np.ndarray, covariance: np.ndarray) -> Evidence:
-    """Evidence on models of one test set."""
-    return Evidence(range(len(means)), means[None], covariance[None], np.inf, FITTED)
-
-
-def answer(said: module.Posterior, means: np.ndarray, true: np.ndarray, best: int) -> Answer:
-    """What was said of the model with the highest mean, beside what is true."""
-    one = means.argmax()
-    others = np.arange(len(means)) != one
+def answer(judged: Judged, true: np.ndarray, best: int) -> Answer | None:
+    """What is said of the model with the best mean, beside what is true; None if nothing is."""
+    ranked, _ = ranked_models(judged, LEVEL)
+    first, sign = ranked.row(0, named=True), 1 if judged.higher else -1
+    if first["probability_best"] is None:
+        return None
+    one, found = first["model"], ranked.sort("model")
+    others = np.arange(len(true)) != one
+    off = [(found[name].to_numpy() - true)[others] for name in ("expected", "mean")]
+    lower, upper = first["expected_lower"], first["expected_upper"]
     return Answer(
-        said.probability_best[one],
-        best == one,
-        means[one] - true[one],
-        said.expected[one] - true[one],
-        said.lower[one] <= true[one] <= said.upper[one],
-        said.expected_loss[one],
-        true.max() - true[one],
-        ((half_moved(said.expected, means) - true)[others] ** 2).mean(),
-        ((means - true)[others] ** 2).mean(),
-    )
-
-
-def answers_by_cost(
-    rng: np.random.Generator, shape: CostCases, models: int, spread: float, replicates: int
-) -> np.ndarray:
-    """The same of models that are chosen with their thresholds, by expected cost."""
-    shift = norm.ppf(shape.auc) * 2**0.5
-    step = spread * shift_error(shape) / 2**0.5
-    rows, counts, of_first, losers = [], [], [], []
-    for replicate in range(replicates):
-        shifts = shift + step * rng.normal(size=models)
-        thresholds = cheapest(*scores_of(rng, shifts, *TUNING))
-        truth, scores = scores_of(rng, shifts, shape.positives, shape.negatives)
-        true = cost(norm.cdf(thresholds - shifts), norm.sf(thresholds))
-        wrong = (scores >= thresholds) != truth[:, None]
-        rates = wrong[truth].mean(axis=0), wrong[~truth].mean(axis=0)
-        means = cost(*rates)
-        covariance = (PRIOR * COST_FN) ** 2 * np.cov(wrong[truth].T) / shape.positives
-        covariance += (1 - PRIOR) ** 2 * np.cov(wrong[~truth].T) / shape.negatives
-        said = posterior(known(means, covariance), higher=False, draws=DRAWS, seed=replicate)
-        if said is None:
-            continue
-        one = means.argmin()
-        of_first.append([values[one] for values in said])
-        counts.append([wrong[truth][:, one].sum(), wrong[~truth][:, one].sum()])
-        rows.append([means[one], true[one], true.argmin() == one, true.min()])
-        others = np.arange(models) != one
-        half = half_moved(said.expected, means, higher=False)
-        losers.append([((own - true)[others] ** 2).mean() for own in (half, means)])
-    missed, alarms = np.array(counts, float).T
-    means, true, right, least = np.array(rows, float).T
-    sizes = shape.positives, shape.negatives
-    called = np.stack([shape.positives - missed, alarms]).astype(int)
-    limits = judged(called, sizes, PRIOR, COST_FN)
-    exact = (limits[name].to_numpy() for name in ("cost_lower", "cost_upper"))
-    said = of_costs(type(said)(*np.array(of_first).T), means, *exact)
-    covered = (said.lower <= true) & (true <= said.upper)
-    lost = true - least
-    # Less is better: the bias is how much too low a cost is.
-    return np.column_stack(
-        [said.probability_best, right, true - means, true - said.expected, covered,
-         said.expected_loss, lost, *np.transpose(losers)]
+        first["probability_best"], best == one, sign * (first["mean"] - true[one]),
+        sign * (first["expected"] - true[one]),
+        lower is not None and lower <= true[one] <= upper, first["expected_loss"],
+        sign * ((sign * true).max() * sign - true[one]), *((own**2).mean() for own in off),
     )  # fmt: skip
+
+
+def judged_by(
+    evidence: Evidence, ends: tuple[np.ndarray, np.ndarray] | None = None, *, higher: bool = True,
+    bounds: tuple[float, float] = (-inf, inf),
+) -> Judged:  # fmt: skip
+    """What models are chosen by, with the limits of each by itself."""
+    means = evidence.estimates
+    if ends is None:
+        ends = tuple(end[0] for end in evidence.limits(LEVEL))
+    models = pl.Series("model", range(means.shape[1]))
+    return Judged(models, evidence, means, ends, means[..., None][..., :0], (), higher, bounds)
+
+
+def of_known(rng: np.random.Generator, true: np.ndarray, shape: Known) -> Judged:
+    """Means with known errors that are not shared."""
+    errors = np.ones(len(true))
+    errors[-1] = shape.last
+    return judged_by(known(true + errors * rng.normal(size=len(true)), np.diag(errors**2)))
+
+
+def known(means: np.ndarray, covariance: np.ndarray, freedom: float = inf) -> Evidence:
+    """Evidence on models of one test set."""
+    return Evidence(range(len(means)), means[None], covariance[None], freedom, FITTED)
+
+
+def of_costs(
+    rng: np.random.Generator, deviations: np.ndarray, shape: CostCases
+) -> tuple[np.ndarray, Judged]:
+    """The true costs of models with thresholds from other cases, and what is measured of them."""
+    shifts = norm.ppf(shape.auc) * 2**0.5 + deviations
+    thresholds = cheapest(*scores_of(rng, shifts, *TUNING))
+    truth, scores = scores_of(rng, shifts, shape.positives, shape.negatives)
+    wrong = (scores >= thresholds) != truth[:, None]
+    rates = wrong[truth].mean(axis=0), wrong[~truth].mean(axis=0)
+    covariance = (PRIOR * COST_FN) ** 2 * np.cov(wrong[truth].T) / shape.positives
+    covariance += (1 - PRIOR) ** 2 * np.cov(wrong[~truth].T) / shape.negatives
+    called = np.stack([(~wrong[truth]).sum(axis=0), wrong[~truth].sum(axis=0)])
+    exact = limits_of(called, (shape.positives, shape.negatives), PRIOR, COST_FN)
+    ends = tuple(exact[name].to_numpy() for name in ("cost_lower", "cost_upper"))
+    true = cost(norm.cdf(thresholds - shifts), norm.sf(thresholds))
+    return true, judged_by(known(cost(*rates), covariance), ends, higher=False, bounds=(0.0, inf))
 
 
 def cost(missed: np.ndarray, alarms: np.ndarray) -> np.ndarray:
@@ -313,31 +235,35 @@ def scores_of(
     return truth, scores + truth[:, None] * shifts
 
 
-def of_folds(rng: np.random.Generator, true: np.ndarray, shape: Folds) -> np.ndarray:
-    """Folds × models: what a fold shares among models, what a model shares among folds, noise."""
+def of_folds(rng: np.random.Generator, true: np.ndarray, shape: Folds) -> Judged:
+    """What a fold shares among models, what a model shares among folds, and noise."""
     own = rng.normal(size=(shape.folds, len(true)))
     # The mean of J values of variance 1 has the variance 1/J + r, at a factor of 1.
     shared = shape.factor**2 * (1 / shape.folds + shape.ratio) - 1 / shape.folds
     among_folds = rng.normal(size=len(true)) * shared**0.5
-    return true + own + among_folds + rng.normal(size=(shape.folds, 1))
+    values = true + own + among_folds + rng.normal(size=(shape.folds, 1))
+    return judged_by(evidence_from_folds(values, shape.ratio))
 
 
 def standard_error(design: str) -> float:
-    """The true standard error of a difference of two equal models."""
+    """The true standard error of a difference of two equal models, of costs as one of shifts."""
     shape = SHAPES[design]
+    if isinstance(shape, CostCases):
+        return shift_error(shape)
+    if isinstance(shape, Known):
+        return 2**0.5
     if isinstance(shape, Folds):
         return shape.factor * (2 * (1 / shape.folds + shape.ratio)) ** 0.5
     rng = np.random.default_rng(0)
-    found = [of_cases(rng, np.full(2, AUC), shape)[1] for _ in range(50)]
+    found = [of_cases(rng, np.full(2, AUC), shape).evidence.covariance[0] for _ in range(50)]
     return float(np.mean([c[0, 0] + c[1, 1] - 2 * c[0, 1] for c in found])) ** 0.5
 
 
-def of_cases(
-    rng: np.random.Generator, true: np.ndarray, shape: Cases
-) -> tuple[np.ndarray, np.ndarray, float]:
+def of_cases(rng: np.random.Generator, true: np.ndarray, shape: Cases) -> Judged:
     """The AUCs of models on the same cases, and their covariance as DeLong has it.
 
-    With the degrees of freedom that `choose` takes of areas under precision-recall curves.
+    With the degrees of freedom that `choose` takes of areas under precision-recall curves, and
+    limits on the scale of log-odds, or from the number of cases where a model is perfect.
     """
     positives, negatives = shape.sizes
     spreads = np.where(np.arange(len(true)) % 2, shape.spread, 1.0)
@@ -353,7 +279,14 @@ def of_cases(
     freedom = min(
         moved.degrees_of_freedom(moved.difference(first, second)) for first, second in pairs
     )
-    return above.mean(axis=0), covariance, freedom
+    means, few = above.mean(axis=0), min(shape.sizes)
+    inner = np.clip(means, 1e-9, 1 - 1e-9)
+    reach = stdtrit(few - 1, (1 + LEVEL) / 2) * np.sqrt(covariance.diagonal())
+    reach /= inner * (1 - inner)
+    perfect = means == 1
+    lower = np.where(perfect, ((1 - LEVEL) / 2) ** (1 / few), expit(logit(inner) - reach))
+    upper = np.where(perfect, 1.0, expit(logit(inner) + reach))
+    return judged_by(known(means, covariance, freedom), (lower, upper), bounds=(0.0, 1.0))
 
 
 def of_design(
@@ -382,10 +315,11 @@ FOLDED = ("10 folds", "20 hold-outs")
 BEHIND = ("one test set, one far behind", "10 folds, one far behind")
 COSTLY = ("expected cost, 20 positives", "expected cost, few errors")
 DESIGNS = {
-    "known": Design(cells(("known error",), MODELS, SPREADS), of_design, 3000),
-    "cases": Design(cells(FEW, MODELS, SPREADS), of_design, 1000, 3),
-    "folds": Design(cells(FOLDED, MODELS, SPREADS), of_design, 500, 3),
+    "known": Design(cells(("known error",), MODELS, SPREADS), of_design, 600, 3),
+    "imprecise": Design(cells(("one imprecise",), (3,), (0.3, 1.0, 2.0)), of_design, 600, 3),
+    "cases": Design(cells(FEW, MODELS, SPREADS), of_design, 400, 3),
+    "folds": Design(cells(FOLDED, MODELS, SPREADS), of_design, 400, 3),
     "unstable": Design(cells(("100 folds, unstable",), (2, 3), (1.0, 2.0)), of_design, 250, 3),
-    "far": Design(cells(BEHIND, (3, 4), (0.3, 1.0, 2.0)), of_design, 500, 3),
-    "costs": Design(cells(COSTLY, MODELS, SPREADS), of_design, 500, 3),
+    "far": Design(cells(BEHIND, (3, 4), (0.3, 1.0, 2.0)), of_design, 400, 3),
+    "costs": Design(cells(COSTLY, MODELS, SPREADS), of_design, 400, 3),
 }

@@ -128,7 +128,7 @@ def choose(
         with further_table(tuning, rows, sep, decimal) as tuned:
             result = pr.choose(rows, tuning=tuned, **asked)
     if as_json:
-        names = ["answer", "bayes", "minimax", "steadiest", "measure", "models", "priors"]
+        names = ["answer", "bayes", "minimax", "measure", "models", "priors"]
         names += ["threshold", "promise"] if result.is_by_cost else []
         print_json({name: getattr(result, name) for name in names}, result.warnings)
     else:

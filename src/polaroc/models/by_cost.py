@@ -1,30 +1,23 @@
 """Model and threshold together, by expected cost on cases that did not set the threshold."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import with_level
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised, named, noted_by_kind, one_name
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
-from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
+from polaroc.inference.evidence import NO_CASE, evidence_from_folds, no_evidence
 from polaroc.inference.test_sets import evidence_at_thresholds
-from polaroc.models.answer import (
-    changes,
-    count_tied,
-    describe_priors,
-    first_words,
-    how_sure,
-    three_digits,
-    two_digits,
-)
-from polaroc.models.choice import Choice, certainty, ranked_models
+from polaroc.models.choice import Choice, Judged, caveats, certainty, ranked_models
 from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     doubts_of_folds,
@@ -36,11 +29,17 @@ from polaroc.models.fold_values import fold_values
 from polaroc.models.inputs import Inputs, check_model, of_keys, read_inputs
 from polaroc.models.measure_rows import rows_of
 from polaroc.models.paired_cases import read_cases
-from polaroc.models.posterior import Posterior, at_least_own, posterior
-from polaroc.models.regret import GRID, ExpectedMeasures, one_prior, priors_to_evaluate
+from polaroc.models.regret import one_prior
+from polaroc.models.sentences import (
+    count_tied,
+    describe_priors,
+    first_words,
+    three_digits,
+    two_digits,
+)
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
-from polaroc.priors.grids import prior_grid, skew
+from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
@@ -53,8 +52,8 @@ from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
 
 WHY = private("why")
-# Exact limits of the cost, as `apply_thresholds` gives them.
-COST_LIMITS = ("cost_lower", "cost_upper")
+# Priors at which costs are compared within a range: regrets are largest at its ends.
+GRID = 25
 # Positives, at the least, among the cases of which the answer speaks.
 MIN_POSITIVES = 10
 
@@ -64,11 +63,15 @@ class Costs(NamedTuple):
 
     fn: float
     fp: float
-    at: float | None  # a single prior, in place of a range or belief
-    over: Over | None
-    constraints: Mapping[str, float] | None
-    confidence: float | None
+    over: Over
+    constraints: Mapping[str, float] | None = None
+    confidence: float | None = None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
+
+    @property
+    def at(self) -> float | None:
+        """The prior of a range of one point."""
+        return one_prior(self.over)
 
     @property
     def belief(self) -> Belief:
@@ -76,27 +79,25 @@ class Costs(NamedTuple):
         return resolve_belief(self.over) if self.at is None else discrete([self.at])
 
     @property
-    def priors(self) -> tuple[float, ...]:
-        """Where models are compared one by one; regrets are largest at the ends of a range."""
-        if isinstance(self.over, tuple):
-            return tuple(prior_grid(*self.over, GRID)["prior"])
-        return priors_to_evaluate(self.belief, self.belief.priors)
+    def priors(self) -> Array:
+        """Where models are compared one by one; costs are linear in the prior."""
+        low, high = self.over if isinstance(self.over, tuple) else self.belief.range
+        return np.unique(np.linspace(low, high, GRID))
 
-    def expected(self, missed: "Array", alarms: "Array") -> ExpectedMeasures:
-        """Costs at every prior of folds × models, from those per positive and per negative."""
-        grid = tuple(sorted({*self.belief.priors, *self.priors}))
-        values = np.stack([prior * missed + (1 - prior) * alarms for prior in grid], axis=-1)
-        return ExpectedMeasures(values, grid, self.belief, self.priors, higher=False)
+    @property
+    def cases(self) -> int:
+        """The number of cases that the answer is about."""
+        cases = 1000
+        while cases * self.belief.mean < MIN_POSITIVES:
+            cases *= 10
+        return cases
 
 
 def costs_of(
-    cost_fn: float,
-    cost_fp: float,
-    over: Over | None,
-    constraints: Mapping[str, float] | None = None,
-    confidence: float | None = None,
+    cost_fn: float, cost_fp: float, over: Over | None,
+    constraints: Mapping[str, float] | None = None, confidence: float | None = None,
     estimate: pl.DataFrame | None = None,
-) -> Costs:
+) -> Costs:  # fmt: skip
     """The arguments of `choose` that are for costs, checked."""
     if over is None:
         raise InvalidArgument(
@@ -105,10 +106,7 @@ def costs_of(
         )
     if confidence is not None:
         check_share("confidence", confidence)
-    at = one_prior(over)
-    return Costs(
-        cost_fn, cost_fp, at, over if at is None else None, constraints, confidence, estimate
-    )
+    return Costs(cost_fn, cost_fp, over, constraints, confidence, estimate)
 
 
 def choose_with_tuning(
@@ -151,84 +149,81 @@ def choose_by_cost(
 ) -> Choice:
     """The same of predictions in memory, of which it is known whether they share cases."""
     inputs = read_inputs(cases)
-    cases, model = inputs.cases, "model"
+    cases, tuned = inputs.cases, replace(tuned, fold=())
     check_model(tuned)
-    tuned = replace(tuned, fold=())
     curves: Any = curve(cases)
     tuned_curves: Any = curve(tuned)
-    if curves[model].n_unique() < 2:
+    if curves["model"].n_unique() < 2:
         raise InvalidArgument(
-            f"{model!r} has {curves[model].n_unique()} value(s), a choice needs two.",
+            f"'model' has {curves['model'].n_unique()} value(s), a choice needs two.",
             hint="operating_points(...) chooses the threshold of one model.",
         )
-    if tuned_curves.schema[model] == curves.schema[model]:
-        lacking = curves.select(model).unique().sort(model).join(
-            tuned_curves, on=[model], how="anti", nulls_equal=True, maintain_order="left"
+    if tuned_curves.schema["model"] == curves.schema["model"]:
+        lacking = curves.select("model").unique().sort("model").join(
+            tuned_curves, on=["model"], how="anti", nulls_equal=True, maintain_order="left"
         )  # fmt: skip
         if lacking.height:
             raise InvalidPredictions(
-                f"tuning has no cases of {quoted(lacking[model].to_list())}, so that there is no "
+                f"tuning has no cases of {quoted(lacking['model'].to_list())}, so that there is no "
                 "threshold to judge.",
                 hint="give their predictions, or leave these models out.",
             )
-    judged = _judged(cases, tuned, costs, level)
-    is_rated = pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()
-    rated, unrated = judged.filter(is_rated), judged.filter(~is_rated)
-    models = rated[model]
-    measured = costs.expected(
-        costs.fn * (1 - rated["tpr"].to_numpy()[None]), costs.fp * rated["fpr"].to_numpy()[None]
-    )
+    rates = _rates(cases, tuned, costs, level)
+    has_rates = pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()
+    rated, unrated = rates.filter(has_rates), rates.filter(~has_rates)
+    models = rated["model"]
     evidence = no_evidence("no model has a threshold" if rated.is_empty() else NO_CASE)
     if rated.height and cases.case is not None:
         scored = read_cases(cases)
         places = [list(scored.models).index(one) for one in models.cast(cases.rows["model"].dtype)]
         cost = rate_at(EXPECTED_COST, skew(costs.belief.mean), costs.fn, costs.fp)
         evidence = evidence_at_thresholds(scored.of(places), rated["threshold"].to_list(), cost)
-    known = posterior(evidence, higher=False, level=level)
-    if known is not None:
-        exact = (rated[name].to_numpy() for name in COST_LIMITS)
-        known = of_costs(known, measured.expected[0], *exact)
+    missed, alarms = costs.fn * (1 - rated["tpr"].to_numpy()), costs.fp * rated["fpr"].to_numpy()
+    limits = rated["cost_lower"].to_numpy(), rated["cost_upper"].to_numpy()
+    judged = _judged(models, evidence, missed[None], alarms[None], limits, costs)
+    shown = ("model", "threshold", "tpr", "fpr", "cost_lower", "cost_upper")
     choice = _choice(
-        models, measured, evidence, known, costs, level,
-        rated.select(model, "threshold", "tpr", "fpr", *COST_LIMITS),
-        unrated.select(model, "threshold", "tpr", "fpr"), (curves, tuned_curves),
-        (*(f"No cost of {line}" for line in noted_by_kind(unrated.select(model, "note").rows())),
-         *inputs.warnings),
+        judged, rated.select(shown), unrated.select(shown[:4]), costs, level,
+        (curves, tuned_curves),
+        [*(f"No cost of {line}" for line in noted_by_kind(unrated.select("model", "note").rows())),
+         *inputs.warnings],
     )  # fmt: skip
-    answer = choice.answer if rated.height else _why_none(judged)
-    limits = resolve_constraints(costs.constraints, costs.over)
-    promised = None
+    if rated.is_empty():
+        return replace(choice, answer=_why_none(rates))
+    kept = resolve_constraints(costs.constraints, costs.over)
+    promised, answer = None, choice.answer
     if costs.confidence is not None and choice.threshold is not None:
-        promised = promise(limits.limits, costs.confidence, costs.at or limits.ends)
-    not_promised = unrated.filter(pl.col("note").str.starts_with(NOT_PROMISED))[model].to_list()
-    if not_promised and rated.height:
-        have = "has" if len(not_promised) == 1 else "have"
-        answer += f" {named(not_promised)} {have} no threshold that keeps to the constraints."
+        promised = promise(kept.limits, costs.confidence, costs.at or kept.ends)
+    lacking = unrated.filter(pl.col("note").str.starts_with(NOT_PROMISED))["model"].to_list()
+    if lacking:
+        have = "has" if len(lacking) == 1 else "have"
+        answer += f" {named(lacking)} {have} no threshold that keeps to the constraints."
     return replace(choice, answer=answer, promise=promised)
 
 
-def _judged(
+def _rates(
     cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame], costs: Costs, level: float
 ) -> pl.DataFrame:
     """Rates of each model at its threshold, and exact limits of its cost, or why it has none."""
     # The promises of all models hold at once.
     thresholds: pl.DataFrame = operating_points(
-        tuned, "cost", priors=costs.at, over=costs.over, constraints=costs.constraints,
-        confidence=costs.confidence, cost_fn=costs.fn, cost_fp=costs.fp,
+        tuned, "cost", priors=costs.at, over=None if costs.at else costs.over,
+        constraints=costs.constraints, confidence=costs.confidence, cost_fn=costs.fn,
+        cost_fp=costs.fp,
     )  # fmt: skip
     priors: float | pl.DataFrame = costs.belief.mean
     if (estimate := costs.estimate) is not None:
         priors = estimate.select(name for name in ESTIMATE if name in estimate.columns)
     # The same table is refused before; equal rates of other cases are chance.
-    judged = apply_thresholds(
+    rates = apply_thresholds(
         cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
         cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
     # Why there is no point, the points say.
     why = thresholds.filter(pl.col("share").is_null()).select(
-        pl.col("model").cast(judged.schema["model"]), pl.col("note").alias(WHY)
+        pl.col("model").cast(rates.schema["model"]), pl.col("note").alias(WHY)
     )
-    return judged.join(
+    return rates.join(
         why, on=["model"], how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(pl.coalesce(WHY, "note").alias("note"))
 
@@ -236,121 +231,94 @@ def _judged(
 def choose_by_cost_of_folds(
     inputs: Inputs, costs: Costs, *, test_train_ratio: float | None, level: float
 ) -> Choice:
-    """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
-    model, cases = "model", inputs.cases
-    kept = resolve_constraints(costs.constraints, costs.over)
-    need = Need(
-        "cost", (costs.belief.mean,), 0, costs.fn, costs.fp, kept.limits.get("posfrac"),
-        kept.ends or (),
-    )  # fmt: skip
-    rows, thresholds, rates, folds_of = [], [], [], {}
-    for value in cases.rows[model].unique().sort():
-        name = pl.Series(model, [value], cases.rows.schema[model])
-        own = of_keys(cases, name.to_frame())
-        folds = folds_of[value] = read_folds(own)
+    """The model that costs least at thresholds that other folds set."""
+    cases, (fold,), rows, beside, folds_of = inputs.cases, inputs.folds, [], [], {}
+    need = Need("cost", (costs.belief.mean,), 0, costs.fn, costs.fp)
+    for name in cases.rows.select("model").unique().sort("model").iter_slices(1):
+        own = of_keys(cases, name)
+        folds = folds_of[name.item()] = read_folds(own)
         held_out = rates_across_folds(folds, [need])
-        thresholds += folds.thresholds([need])
-        rates.append((float(held_out.tpr[0].mean()), float(held_out.fpr[0].mean())))
-        # The cost is linear between the priors 0 and 1, where it is that of one class.
-        keys = own.rows.select(inputs.folds).unique().sort(inputs.folds, nulls_last=True)
+        (threshold,), tpr, fpr = folds.thresholds([need]), held_out.tpr[0], held_out.fpr[0]
+        beside.append((threshold, float(tpr.mean()), float(fpr.mean())))
+        keys = own.rows.select(fold).unique().sort(fold, nulls_last=True)
         positives, negatives = folds.totals(keys.height)
+        # The cost is linear between the priors 0 and 1, where it is that of one class.
         rows += [
-            keys.select(
-                pl.lit(name).first().alias(model), *inputs.folds, measure=pl.lit(EXPECTED_COST),
-                prior=prior, estimate=pl.Series(values, dtype=pl.Float64),
+            name.join(keys, how="cross").with_columns(
+                measure=pl.lit(EXPECTED_COST), prior=prior,
+                estimate=pl.Series(values, dtype=pl.Float64),
                 positives=pl.Series(positives), negatives=pl.Series(negatives),
             )
-            for prior, values in (
-                (0.0, costs.fp * held_out.fpr[0]), (1.0, costs.fn * (1 - held_out.tpr[0]))
-            )
+            for prior, values in ((0.0, costs.fp * fpr), (1.0, costs.fn * (1 - tpr)))
         ]  # fmt: skip
     table = fold_values(rows_of(pl.concat(rows), EXPECTED_COST), (0.0, 1.0))
     table.check_models()
     table.check_folds()
     alarms, missed = np.moveaxis(table.values, -1, 0)
-    measured = costs.expected(missed, alarms)
-    evidence = evidence_from_folds(measured.expected, test_train_ratio, table.models)
-    known = posterior(evidence, higher=False, level=level, limits=(0.0, None))
-    known = at_least_own(known, evidence, level)
-    lower, upper = np.maximum(evidence.limits(level), 0)[:, 0]
-    tpr, fpr = zip(*rates, strict=True)
-    columns = {
-        "threshold": thresholds, "tpr": tpr, "fpr": fpr, "cost_lower": lower, "cost_upper": upper,
-    }  # fmt: skip
-    beside = pl.DataFrame(
-        [table.models, *(pl.Series(name, own, pl.Float64) for name, own in columns.items())]
+    at = costs.belief.mean
+    evidence = evidence_from_folds(at * missed + (1 - at) * alarms, test_train_ratio, table.models)
+    lower, upper = (np.maximum(ends[0], 0) for ends in evidence.limits(level))
+    judged = _judged(table.models, evidence, missed, alarms, (lower, upper), costs)
+    rated = pl.DataFrame(beside, ["threshold", "tpr", "fpr"], orient="row").select(
+        table.models,
+        pl.all().cast(pl.Float64),
+        cost_lower=pl.Series(lower),
+        cost_upper=pl.Series(upper),
     )
-    first = ranked_models(table.models, measured, known, (0.0, None)).to_series(0)[0]
-    doubts = doubts_of_folds(folds_of[first], has_case=cases.case is not None)
-    count = len(table.values)
+    best = table.models[int(judged.means.mean(axis=0).argmin())]
+    doubts = doubts_of_folds(folds_of[best], has_case=cases.case is not None)
     return _choice(
-        table.models, measured, evidence, known, costs, level, beside, beside.clear(),
-        [curve(replace(cases, fold=()))], (*table.warnings, judged_on_other_folds(count), *doubts),
-        folds=inputs.folds, fold_count=count,
+        judged, rated, rated.clear(), costs, level, [curve(replace(cases, fold=()))],
+        [*table.warnings, judged_on_other_folds(len(missed)), *doubts], folds=inputs.folds,
+    )  # fmt: skip
+
+
+def _judged(
+    models: pl.Series, evidence: Any, missed: Array, alarms: Array, limits: tuple[Array, Array],
+    costs: Costs,
+) -> Judged:  # fmt: skip
+    """The costs of folds × models, from those per positive and per negative."""
+    at_priors, mean = costs.priors, costs.belief.mean
+    return Judged(
+        models, evidence, mean * missed + (1 - mean) * alarms, limits,
+        at_priors * missed[..., None] + (1 - at_priors) * alarms[..., None], tuple(at_priors),
+        higher=False, bounds=(0.0, inf),
     )  # fmt: skip
 
 
 def _choice(
-    models: pl.Series,
-    measured: ExpectedMeasures,
-    evidence: Evidence,
-    known: Posterior | None,
-    costs: Costs,
-    level: float,
-    rated: pl.DataFrame,
-    unrated: pl.DataFrame,
-    curves: Sequence[pl.DataFrame],
-    warnings: Iterable[str],
-    *,
-    folds: tuple[str, ...] = (),
-    fold_count: int = 1,
-) -> Choice:
+    judged: Judged, rated: pl.DataFrame, unrated: pl.DataFrame, costs: Costs, level: float,
+    curves: Any, warnings: list[str], *, folds: tuple[str, ...] = (),
+) -> Choice:  # fmt: skip
     """The choice among models by cost, with their thresholds and rates, on tuning or on folds."""
-    ranked = ranked_models(models, measured, known, (0.0, None)).join(
-        rated, on=[models.name], how="left", nulls_equal=True, maintain_order="left"
-    )
-    table = pl.concat([ranked, unrated], how="diagonal")
-    texts = threshold_texts(table, [models.name], *curves)
-    answer, sure = "", list[str]()
+    ranked, priors = ranked_models(judged, level)
+    ranked = ranked.join(rated, on=["model"], how="left", nulls_equal=True, maintain_order="left")
+    table = pl.concat([ranked, unrated], how="diagonal").with_columns(level=pl.lit(level))
+    texts = threshold_texts(table, ["model"], *curves)
+    words = cost = sure = answer = ""
+    notes = [] if costs.estimate is None else [costs.belief.interval_note]
     if ranked.height:
-        act = f"act on scores from {texts[0]}"
-        if texts[0] is None:
-            act = "raise no alarm"
-        elif folds:
+        # Of models that cost the same one only, to which the threshold belongs.
+        words = first_words(ranked if count_tied(ranked) == 1 else ranked[:1])
+        act = f"act on scores from {texts[0]}" if texts[0] is not None else "raise no alarm"
+        if folds and texts[0] is not None:
             act = f"set the threshold of the final model to cost least. {ON_OTHERS[:-1]}"
-        certain = how_sure_of_cost(ranked, costs, is_bound=evidence.is_bound)
-        answer = f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, costs)} {certain}"
-        sure = certainty(ranked, evidence, "cost", higher=False)
-    priors = measured.prior_table(models)
-    sure += changes(priors)
-    if costs.estimate is not None:
-        sure.append(costs.belief.interval_note)
+        cost = _cost_in_words(ranked, costs)
+        in_alarms = ranked.with_columns(pl.col("expected_loss") * costs.cases / costs.fp)
+        unit = f" false alarms per {costs.cases:,} cases"
+        sure = certainty(judged, in_alarms, level, unit)
+        answer = f"{words}, and {act}. {cost} {sure}".rstrip()
+        notes = [*caveats(judged, ranked, priors, "cost"), *notes]
     return Choice(
-        answer.rstrip(), with_level(table, level), priors, (*sure, *warnings),
-        None, costs.belief, EXPECTED_COST, folds, fold_count, level, evidence.is_bound,
-        threshold_texts=dict(zip(table.to_series(0), texts, strict=True)),
+        answer, table, priors, (*notes, *warnings), None, costs.belief, EXPECTED_COST, folds,
+        len(judged.means), level, words, sure, cost,
+        threshold_texts=dict(zip(table["model"], texts, strict=True)),
     )  # fmt: skip
 
 
-def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -> Posterior:
-    """The posterior of costs, from that of their negatives and exact limits of each cost.
-
-    The costs of few errors are not normal, and exact limits do not allow for a model having been
-    picked: they are widened by as much as its mean is corrected.
-    """
-    corrected = known.expected - means
-    return known._replace(
-        lower=np.fmin(known.lower, lower + np.minimum(corrected, 0)),
-        upper=np.fmax(known.upper, upper + np.maximum(corrected, 0)),
-    )
-
-
-# --- Words ---------------------------------------------------------------------------------------
-
-
-def _why_none(judged: pl.DataFrame) -> str:
+def _why_none(rates: pl.DataFrame) -> str:
     """Why no model has a threshold."""
-    notes = judged.drop_nulls("note").select(judged.columns[0], "note")
+    notes = rates.drop_nulls("note").select("model", "note")
     is_promise = notes["note"].str.starts_with(NOT_PROMISED).all()
     start = NOT_PROMISED if is_promise else "no model has a threshold that may be used: "
     reasons = notes.with_columns(pl.col("note").str.strip_prefix(NOT_PROMISED))
@@ -359,49 +327,27 @@ def _why_none(judged: pl.DataFrame) -> str:
     return f"{capitalised(start)}{' '.join(noted_by_kind(reasons.rows()))}"
 
 
-def take_first(ranked: pl.DataFrame) -> str:
-    """Which model to take: of those that cost the same one only, to which the threshold belongs."""
-    return first_words(ranked if count_tied(ranked) == 1 else ranked[:1])
-
-
-def cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
+def _cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
     """Errors of the first model per number of cases, their cost, and the next model, in words.
 
     All numbers are as measured. The total is that of the numbers shown, so that it adds up.
     """
     cost, tpr, fpr = ranked.select("mean", "tpr", "fpr").row(0)
-    prior, tied = costs.belief.mean, count_tied(ranked)
-    cases = _cases_in_words(prior)
+    prior, tied, cases = costs.belief.mean, count_tied(ranked), costs.cases
     missed = three_digits(cases * prior * (1 - tpr))
     alarms = three_digits(cases * (1 - prior) * fpr)
     shown_missed, shown_alarms = (float(shown.replace(",", "")) for shown in (missed, alarms))
     as_many = three_digits(shown_missed * costs.fn / costs.fp + shown_alarms)
+    where = describe_priors(costs.over if costs.at is None else None, [prior])
     sentence = (
-        f"Of {cases:,} cases, {describe_priors(costs.over, [prior])}, it misses on average "
-        f"{missed} of {cases * prior:,.0f} positives and raises {alarms} false "
-        f"alarm{'' if alarms == '1' else 's'}, which costs as much as about {as_many} false alarms"
+        f"Of {cases:,} cases, {where}, it misses on average {missed} of {cases * prior:,.0f} "
+        f"positives and raises {alarms} false alarm{'' if alarms == '1' else 's'}, which costs as "
+        f"much as about {as_many} false alarms"
     )
-    models = ranked[ranked.columns[0]]
+    models = ranked["model"]
     if tied > 1:
         sentence += f", as much as {named(models[1:tied].to_list(), 'and')}"
     if tied < ranked.height:
         other, lead = one_name(models[tied]), ranked["mean"][tied] - cost
         sentence += f", {two_digits(lead * cases / costs.fp)} fewer than with {other}"
     return f"{sentence}."
-
-
-def how_sure_of_cost(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
-    """How likely the first model costs least, and what is lost if it does not."""
-    cases = _cases_in_words(costs.belief.mean)
-    return how_sure(
-        ranked.with_columns(pl.col("expected_loss") * cases / costs.fp), is_bound=is_bound,
-        higher=False, unit=f" false alarms per {cases:,} cases",
-    )  # fmt: skip
-
-
-def _cases_in_words(prior: float) -> int:
-    """The number of cases that the answer is about."""
-    cases = 1000
-    while cases * prior < MIN_POSITIVES:
-        cases *= 10
-    return cases

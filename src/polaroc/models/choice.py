@@ -1,27 +1,36 @@
 """The result of `choose`, and its summary as text and as HTML."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
+from polaroc.base.columns import with_level
 from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text_tables import FoldedTable, Result, noted, table_of
-from polaroc.inference.evidence import Evidence
+from polaroc.base.text_tables import Result, noted, table_of
+from polaroc.inference.evidence import Evidence, all_pairs, by_holm
 from polaroc.measures.catalog import higher_is_better, in_words
-from polaroc.models.answer import corrected, describe_evidence
 from polaroc.models.comparison import Comparison
-from polaroc.models.posterior import EXPECTED_LIMITS, Posterior, half_moved
-from polaroc.models.regret import ExpectedMeasures
+from polaroc.models.posterior import posterior
+from polaroc.models.regret import best_shares, regret_table
+from polaroc.models.sentences import changes, corrected, how_sure
 from polaroc.priors.beliefs import Belief
+from polaroc.typing import Array
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 # Models in the table of a summary.
 MAX_MODELS = 8
+EXPECTED_LIMITS = ("expected_lower", "expected_upper")
+NOTHING_SAYS = "Nothing says how sure this is."
+IDENTICAL = "The models do not differ in any fold or case, so that nothing says which is the best."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,29 +40,28 @@ class Choice(Result):
     Attributes
     ----------
     answer
-        What to take, by how much, how likely it is the best, and what is lost if it is
-        not, in one sentence.
+        What to take, by how much, how likely it is the best, whether the test of `compare`
+        confirms that, and what is lost if it is not.
     models
-        One row per model, the best first: the model; `mean` (of the measure under the
-        belief, over the folds); `expected` (the mean corrected for having been picked; of the
-        others for having lost, half as far), `expected_lower`, `expected_upper` (that hold the
-        true measure with the probability `level`, a column too), `probability_best` (of being the
-        best of these models; they add up to 1; models that are the same share it) and
+        One row per model, the best first: `model`; `mean` (of the measure under the belief, over
+        the folds), its `std_error`; `expected` (the mean corrected for chance: the best was picked
+        for it, the others were not), `expected_lower`, `expected_upper` (the interval of the model
+        by itself, wider by the correction) and their `level`; `probability_best` (of being the
+        best of these models; they add up to 1; models that are the same share it),
         `expected_loss` (what taking this model is expected to lose against the one that is truly
-        the best), all five null if nothing says how sure the choice is; `mean_regret`,
-        `worst_regret` (null if the table has the measure at too few priors), `share` (of the
-        folds in which its measure is the best; ties share; null without folds) Float64; and
+        the best); `worst_regret` (how far its mean is from the best at a prior, at most; null if
+        the table has the measure at too few priors), `share` (of the folds in which it is the
+        best; null without folds) Float64. What nothing is known of is null. By area also
         `prior_sensitivity` (Sens over the range, null unless the table has it of all models).
-        For a choice by expected cost, where less is better, `mean` is the cost per case, and in
-        place of `prior_sensitivity` there are `threshold`, `tpr`, `fpr` and exact limits of the
-        cost as measured, `cost_lower` and `cost_upper`, as `apply_thresholds` gives them, Float64;
-        models without a threshold come last, with nulls. On folds the threshold is that of their
-        models together, the rates and the cost are means over the folds, each at a threshold of
-        other folds, and the limits are those of such means.
+        By expected cost, where less is better, `mean` is the cost per case, and there are
+        `threshold`, `tpr`, `fpr` and limits of the cost as measured, `cost_lower` and
+        `cost_upper`, as `apply_thresholds` gives them; models without a threshold come last, with
+        nulls. On folds the threshold is that of their models together, the rates and the cost are
+        means over the folds, each at a threshold of other folds.
     priors
-        One row per prior and model: `prior`; the model; `mean` over the folds,
-        `regret` (how far it is from the best mean), `share` (of the folds in
-        which it is the best at this prior) Float64; `best` Boolean.
+        One row per prior and model: `prior`; `model`; `mean` over the folds, `regret` (how far it
+        is from the best mean), `share` (of the folds in which it is the best) Float64; `best`
+        Boolean.
     warnings
         What the numbers rest on, in sentences.
     comparison
@@ -66,9 +74,8 @@ class Choice(Result):
         are.
     level
         Of all limits in `models`.
-    is_bound
-        Whether `probability_best` of the first model is rather too low, since the ratio
-        of test to training cases, or which rows are of one case, is not known.
+    first_words, how_sure, cost
+        The parts of the answer: what to take, how sure that is, and what the first model costs.
     promise
         What `threshold` promises in one sentence, None where nothing is promised.
     threshold_texts
@@ -86,24 +93,31 @@ class Choice(Result):
     folds: tuple[str, ...]
     fold_count: int
     level: float
-    is_bound: bool
+    first_words: str = ""
+    how_sure: str = ""
+    cost: str = ""
     promise: str | None = None
     threshold_texts: Mapping[Any, str | None] = field(default_factory=dict)
 
     @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The frames `models` and `priors`."""
+        return {"models": self.models, "priors": self.priors}
+
+    @property
     def bayes(self) -> Any:
-        """The model with the best mean of the measure, and so the least mean regret."""
-        return judged_models(self).to_series(0).first()
+        """The model with the best mean of the measure; None where none has a threshold."""
+        return self.models["model"][0] if self._judged.height else None
 
     @property
     def minimax(self) -> Any:
-        """The model with the least worst regret; None where regrets are not known."""
-        return self._least("worst_regret")
-
-    @property
-    def steadiest(self) -> Any:
-        """The model with the least prior sensitivity, None where the table has none."""
-        return None if self.is_by_cost else self._least("prior_sensitivity")
+        """The model with the least worst regret, the better one of equals; None if not known."""
+        judged = self._judged
+        if judged["worst_regret"].null_count():
+            return None
+        rounding = ROUNDING * pl.col("mean").abs().max()
+        close = pl.col("worst_regret") <= pl.col("worst_regret").min() + rounding
+        return judged.filter(close)["model"].first()
 
     @property
     def threshold(self) -> float | None:
@@ -112,18 +126,8 @@ class Choice(Result):
         Scores from it on are called positive. None where nothing is, of other choices, and on
         folds, whose models are not the final one.
         """
-        judged = judged_models(self)
-        is_known = self.is_by_cost and not self.folds and judged.height
-        return judged["threshold"][0] if is_known else None
-
-    def _least(self, column: str) -> Any:
-        """The model with the least value, the better one where two tie; None if one is unknown."""
-        judged = judged_models(self)
-        if judged[column].null_count():
-            return None
-        rounding = ROUNDING * pl.col("mean").abs().max()
-        close = pl.col(column) <= pl.col(column).min() + rounding
-        return judged.filter(close).to_series(0).first()
+        is_known = self.is_by_cost and not self.folds and self._judged.height
+        return self.models["threshold"][0] if is_known else None
 
     @property
     def is_by_cost(self) -> bool:
@@ -136,65 +140,119 @@ class Choice(Result):
         return not self.is_by_cost and higher_is_better(self.measure)
 
     @property
-    def shown(self) -> "list[RenderableType]":
+    def _judged(self) -> pl.DataFrame:
+        """The models that have a mean: of a choice by cost, those with a threshold."""
+        return self.models.filter(pl.col("mean").is_not_null())
+
+    @property
+    def shown(self) -> list[RenderableType]:
         """The answer, a table and notes."""
+        models, forms = self.models.head(MAX_MODELS), dict[str, Callable[[Any], str | None]]()
+        forms = {"model": str, "mean": number, "std_error": number, "expected": number}
+        forms |= {**dict.fromkeys(EXPECTED_LIMITS, number), "probability_best": probability}
+        if self.is_by_cost:
+            texts = [self.threshold_texts.get(model) for model in models["model"]]
+            models = models.with_columns(threshold=pl.Series(texts, dtype=pl.String))
+            forms["threshold"] = lambda text: text
+        else:
+            forms["worst_regret"] = number
+        title = "Cost per case" if self.is_by_cost else in_words(self.measure)
+        title = title[:1].upper() + title[1:] + " (less is better)" * (not self.higher_is_better)
+        forms = {name: form for name, form in forms.items() if models[name].count()}
+        if "expected" in forms:
+            title += f"; expected: corrected for chance, with its {100 * self.level:g} % limits"
+        if self.models.height > MAX_MODELS:
+            title += f"; the first {MAX_MODELS} of {self.models.height} models"
         promised = [] if self.promise is None else [self.promise]
-        return [self.answer, *promised, "", _table(self), *noted(self.warnings)]
+        return [self.answer, *promised, "", table_of(title, models, forms), *noted(self.warnings)]
 
     def __repr__(self) -> str:
         return f"Choice({self.answer!r})"
 
 
-def judged_models(choice: Choice) -> pl.DataFrame:
-    """The models that have a mean: of a choice by cost, those that a threshold was found for."""
-    return choice.models.filter(pl.col("mean").is_not_null())
+class Judged(NamedTuple):
+    """What models are chosen by: a measure, or a cost, under a belief and at single priors."""
+
+    models: pl.Series
+    evidence: Evidence
+    means: Array  # folds × models
+    limits: tuple[Array, Array]  # of each model by itself, NaN where unknown
+    at_priors: Array  # folds × models × priors
+    priors: tuple[float, ...]
+    higher: bool
+    bounds: tuple[float, float] = (-inf, inf)
+    regrets_known: bool = True
 
 
-def _table(choice: Choice) -> FoldedTable:
-    models, forms = choice.models, dict[str, Callable[[Any], str | None]]()
-    forms = {
-        models.columns[0]: str, "mean": number, **dict.fromkeys(EXPECTED_LIMITS, number),
-        "probability_best": probability,
-    }  # fmt: skip
-    title = "Cost per case" if choice.is_by_cost else in_words(choice.measure)
-    title = title[:1].upper() + title[1:]
-    if choice.is_by_cost:
-        texts = [choice.threshold_texts.get(model) for model in models.to_series(0)]
-        models = models.with_columns(threshold=pl.Series(texts, dtype=pl.String))
-        forms["threshold"] = lambda text: text
-    else:
-        forms["worst_regret"] = number
-    if not choice.higher_is_better:
-        title += " (less is better)"
-    if models["probability_best"].is_null().all():
-        for name in (*EXPECTED_LIMITS, "probability_best"):
-            del forms[name]
-    else:
-        title += f"; its {100 * choice.level:g} % limits are corrected for the choice"
-    if models.height > MAX_MODELS:
-        title += f"; the first {MAX_MODELS} of {models.height} models"
-    return table_of(title, models.head(MAX_MODELS), forms)
+def ranked_models(judged: Judged, level: float) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The models, the best first, with what is known of their true means; and the priors."""
+    models, higher, means = judged.models, judged.higher, judged.means.mean(axis=0)
+    known = posterior(judged.evidence, higher=higher, bounds=judged.bounds)
+    names = (
+        "mean", "std_error", "expected", *EXPECTED_LIMITS, "probability_best", "expected_loss",
+        "share",
+    )  # fmt: skip
+    columns = dict.fromkeys(names, np.full(len(models), np.nan)) | {
+        "mean": means,
+        "share": best_shares(judged.means if higher else -judged.means),
+    }
+    if judged.evidence.is_known:
+        columns["std_error"] = np.sqrt(judged.evidence.covariance[0].diagonal())
+    if known is not None:
+        correction, (lower, upper) = known.expected - means, judged.limits
+        # As wide as the interval of the model by itself, and wider by the correction.
+        lower = np.minimum(lower, lower + correction)
+        upper = np.maximum(upper, upper + correction)
+        columns |= {
+            "expected": known.expected, "expected_lower": np.clip(lower, *judged.bounds),
+            "expected_upper": np.clip(upper, *judged.bounds),
+            "probability_best": known.probability_best, "expected_loss": known.expected_loss,
+        }  # fmt: skip
+    table = pl.DataFrame(
+        [models, *(pl.Series(name, values, pl.Float64) for name, values in columns.items())]
+    ).fill_nan(None)
+    priors = regret_table(models, judged.at_priors, judged.priors, higher=higher)
+    worst = priors.group_by("model").agg(worst_regret=pl.col("regret").max())
+    ranked = table.join(
+        worst if judged.regrets_known else worst.clear(), on=["model"], how="left",
+        nulls_equal=True, maintain_order="left",
+    ).sort("mean", descending=higher, maintain_order=True)  # fmt: skip
+    return with_level(ranked, level), priors
 
 
-def ranked_models(
-    models: pl.Series,
-    measured: ExpectedMeasures,
-    known: Posterior | None,
-    limits: tuple[float | None, float | None],
-) -> pl.DataFrame:
-    """The models, the best first, with what is known of their true means, within `limits`."""
-    ranked = measured.model_table(models, known)
-    ranked = ranked.with_columns(pl.col(EXPECTED_LIMITS).clip(*limits))
-    if known is None:
-        return ranked
-    expected, means = (ranked[name].to_numpy() for name in ("expected", "mean"))
-    moved = half_moved(expected, means, higher=measured.higher)
-    return ranked.with_columns(pl.Series("expected", moved))
+def certainty(judged: Judged, ranked: pl.DataFrame, level: float, unit: str = "") -> str:
+    """How likely the first model is the best, and whether a test confirms it, in words."""
+    evidence, p = judged.evidence, None
+    if evidence.is_known and not evidence.is_bound and len(judged.models) > 1:
+        pairs = all_pairs(evidence)
+        adjusted = by_holm(pairs, level).p_value
+        first = int(
+            judged.means.mean(axis=0).argmax()
+            if judged.higher
+            else judged.means.mean(axis=0).argmin()
+        )
+        tested = ((pairs.first == first) | (pairs.second == first)) & (pairs.std_error > 0)
+        p = float(adjusted[tested].max()) if tested.any() else None
+    return how_sure(ranked, p, level, is_bound=evidence.is_bound, higher=judged.higher, unit=unit)
 
 
-def certainty(
-    ranked: pl.DataFrame, evidence: Evidence, name: str, *, higher: bool, is_tested: bool = False
+def caveats(
+    judged: Judged,
+    ranked: pl.DataFrame,
+    priors: pl.DataFrame,
+    name: str,
+    *,
+    is_tested: bool = False,
 ) -> list[str]:
-    """Warnings on what the probabilities rest on, and on the first model having been picked."""
-    evidence_in_words = describe_evidence(evidence, is_tested=is_tested)
-    return [evidence_in_words, *corrected(ranked, name, higher=higher)]
+    """What the probabilities rest on, and what else has to be known about the first model."""
+    evidence = judged.evidence
+    is_sure = ranked["probability_best"].count() > 0
+    doubts = () if is_tested and is_sure else evidence.doubts
+    rules = [
+        (is_sure, " ".join([f"The probability refers to {evidence.about}.", *doubts])),
+        (not is_sure and evidence.is_known and ranked.height > 1, IDENTICAL),
+        (not is_sure and not evidence.is_known, " ".join(doubts) or NOTHING_SAYS),
+        (True, corrected(ranked, name, higher=judged.higher)),
+        (True, changes(priors)),
+    ]
+    return [sentence for holds, sentence in rules if holds and sentence]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import (
@@ -16,7 +18,7 @@ from polaroc.base.checks import (
     refuse_unused,
     unless,
 )
-from polaroc.base.columns import as_lazy, with_level
+from polaroc.base.columns import as_lazy
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
@@ -34,25 +36,30 @@ from polaroc.measures.catalog import (
     value_range,
 )
 from polaroc.measures.scoring import case_loss
-from polaroc.models.answer import changes, describe_priors, full_answer
-from polaroc.models.by_cost import choose_by_cost_of_folds, choose_with_tuning, costs_of
-from polaroc.models.choice import Choice, certainty, ranked_models
+from polaroc.models.by_cost import (
+    GRID,
+    choose_by_cost_of_folds,
+    choose_with_tuning,
+    costs_of,
+)
+from polaroc.models.choice import (
+    EXPECTED_LIMITS,
+    Choice,
+    Judged,
+    caveats,
+    certainty,
+    ranked_models,
+)
 from polaroc.models.compare import of_values
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs
-from polaroc.models.measure_rows import (
-    doubts,
-    over_labels,
-    range_rows,
-    refuse_one_class,
-    rows_of,
-)
+from polaroc.models.measure_rows import doubts, range_rows, refuse_one_class
 from polaroc.models.paired_cases import limits_of, read_cases
-from polaroc.models.posterior import EXPECTED_LIMITS, at_least_own, posterior
-from polaroc.models.regret import GRID, one_prior, under_belief
+from polaroc.models.regret import one_prior, under_belief
+from polaroc.models.sentences import describe_priors, first_words, lead_in_words
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
-from polaroc.priors.grids import OBSERVED, SAME, check_prior, prior_grid, range_of
+from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
 from polaroc.priors.in_use import check_level, widest
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.typing import Prior, Table
@@ -230,23 +237,23 @@ def choose(
     if estimate is None:
         return choice
     # Wherever in its interval the estimated prior is: the widest limits.
-    belief, models = belief_of_estimate(estimate), choice.models
+    belief = belief_of_estimate(estimate)
     ends = [_choose_over(inputs, measure, (end, end), level) for end in belief.inner_ends]
-    names: dict[str, str] = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
-    by_end = [one.models.select("model", *EXPECTED_LIMITS).rename(names) for one in (choice, *ends)]
+    lower, upper = EXPECTED_LIMITS
+    by_end = [one.models.select("model", lower=lower, upper=upper) for one in (choice, *ends)]
     assert belief.ends is not None
     limits = widest(by_end, ["model"], belief.ends)
-    # Other measures than AUPREC have no limits at 0 and 1.
-    is_known = pl.lit(measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
-    return replace(
-        choice,
-        models=models.drop(EXPECTED_LIMITS)
-        .join(limits, on=["model"], nulls_equal=True, maintain_order="left")
-        .rename({new: old for old, new in names.items()})
-        .with_columns(pl.when(is_known).then(pl.col(EXPECTED_LIMITS)))
-        .select(models.columns),
-        warnings=(*choice.warnings, belief.interval_note),
+    if measure != "auprec" and len(belief.inner_ends) < len(belief.ends):
+        # Other measures have no limits at 0 and 1.
+        limits = limits.clear()
+    limits = limits.rename({"lower": lower, "upper": upper})
+    models = choice.models.drop(EXPECTED_LIMITS).join(
+        limits, on=["model"], how="left", nulls_equal=True, maintain_order="left"
     )
+    return replace(
+        choice, models=models.select(choice.models.columns),
+        warnings=(*choice.warnings, belief.interval_note),
+    )  # fmt: skip
 
 
 def _checked_priors(
@@ -278,11 +285,19 @@ def needs_predictions() -> InvalidArgument:
 
 def _choose_over(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:
     """The choice by a measure over a range or belief, from predictions or measures."""
-    measures, evidence, limits = inputs.table, None, None
+    cases, measures, evidence, limits = inputs.cases, inputs.table, None, None
     if not inputs.are_measures:
-        measures = _measures(inputs.cases, over, measure)
+        measures = _measures(cases, over, measure)
     if inputs.on_cases:
-        evidence, limits = _of_one_test_set(inputs.cases, measure, over, level)
+        prior, name = one_prior(over), mean_name(measure)
+        at: Any = {"priors": prior} if prior is not None else {"over": over}
+        name = measure if prior is not None else name
+        evidence = _of_one_test_set(cases, name, measure, at)
+        if evidence.is_known:
+            limits = evaluate(
+                cases, measure=name, **at, score_prior=cases.score_prior, intervals=True,
+                level=level,
+            )  # fmt: skip
     choice = choose_measured(
         inputs, measures, measure, over=over, test_train_ratio=inputs.test_train_ratio,
         level=level, evidence=evidence, limits=limits,
@@ -297,80 +312,57 @@ def _measures(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl
             "predictions are given without a range of priors.",
             hint="give over=(0.05, 0.20), a belief, or one prior twice.",
         )
-    mean, at = mean_name(measure), one_prior(over)
-    measures = {"auc", measure, *([] if mean is None or at is not None else [mean])}
+    mean, prior = mean_name(measure), one_prior(over)
+    measures = {"auc", measure}
     priors: list[Prior] = []
-    if at is not None:
-        priors, over = [at], None
+    if prior is not None:
+        priors, over = [prior], None
     elif isinstance(over, Belief):
         priors += over.priors
     else:
-        priors += prior_grid(*over, GRID)["prior"].to_list()
+        # Without a mean over the range that is worked out from the nodes of the range.
+        nodes = () if mean is not None else resolve_belief(over).priors
+        priors += sorted({*prior_grid(*over, GRID)["prior"], *nodes})
         measures.add("sens")
+    if mean is not None and prior is None:
+        measures.add(mean)
     return evaluate(
-        cases, over=over, priors=priors, measure=sorted(measures),
-        score_prior=cases.score_prior,
-    )  # fmt: skip
+        cases, over=over, priors=priors, measure=sorted(measures), score_prior=cases.score_prior
+    )
 
 
 def _of_one_test_set(
-    cases: Cases[pl.DataFrame], measure: str, over: Over | None, level: float
-) -> tuple[Evidence, pl.DataFrame | None]:
-    """Evidence on fitted models on one test set: a measure over a range, or at one prior.
-
-    Where cases share clusters or differ in weight, also the limits of each model by itself, which
-    hold with few clusters.
-    """
+    cases: Cases[pl.DataFrame], name: str | None, measure: str, at: dict[str, Any]
+) -> Evidence:
+    """Evidence on fitted models on one test set, paired by case."""
     if cases.case is None:
-        return no_evidence(NO_CASE), None
-    at, mean = one_prior(over), mean_name(measure)
-    if at is None and mean is None:
+        return no_evidence(NO_CASE)
+    if name is None:
         return no_evidence(
             f"for the {label(measure)} averaged over priors this is known at a single prior, or "
             "from several folds",
-        ), None
-    name, place = (mean or "", over) if at is None else (measure, None)
-    prior: Prior = "observed" if at is None else at
-    (one,) = select_measures(name, [prior], place, "exact", score_prior=cases.score_prior)
+        )
+    place = {"over": None, "priors": OBSERVED} | at
+    (one,) = select_measures(
+        name, [place["priors"]], place["over"], "exact", score_prior=cases.score_prior
+    )
     if not (gradient_terms(one) or case_loss(one)):
         return no_evidence(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
-        ), None
-    scored = read_cases(cases)
-    evidence = evidence_from_cases(scored, [one])
-    if not scored.share_clusters and scored.unequal_weights is None:
-        return evidence, None
-    return evidence, evaluate(
-        cases, measure=name, over=place, priors=[prior], score_prior=cases.score_prior,
-        intervals=True, level=level,
-    )  # fmt: skip
+        )
+    return evidence_from_cases(read_cases(cases), [one])
 
 
 def choose_measured(
-    inputs: Inputs,
-    measures: pl.DataFrame,
-    measure: str = "auprec",
-    *,
-    over: Over | None,
-    test_train_ratio: float | None,
-    level: float = 0.95,
-    evidence: Evidence | None = None,
+    inputs: Inputs, measures: pl.DataFrame, measure: str = "auprec", *, over: Over | None,
+    test_train_ratio: float | None, level: float = 0.95, evidence: Evidence | None = None,
     limits: pl.DataFrame | None = None,
-) -> Choice:
-    """The choice from tidy measures, with the `evidence` of one test set.
-
-    `limits` are those of each model by itself, which hold with few clusters.
-    """
+) -> Choice:  # fmt: skip
+    """The choice from tidy measures, with the evidence and the `limits` of one test set."""
     refuse_one_class(measures)
-    if (prior := one_prior(over)) is not None:
-        rows_of(measures, measure).check_prior(prior)
-        here = pl.col("prior").is_null() | ((pl.col("prior") - prior).abs() <= SAME)
-        over_range = [name for name in (mean_name(measure), "sens") if name is not None]
-        measures = measures.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
-        over = None
-    measured, table, over, warnings = under_belief(measures, measure, over)
-    folds = len(table.values)
+    found = under_belief(measures, measure, over)
+    over, table, folds = found.over, found.means, len(found.means.values)
     if folds > 1:
         evidence = evidence_from_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
@@ -385,56 +377,49 @@ def choose_measured(
                 "sure it is.",
             )
         evidence = no_evidence(f"each model was measured once; give {needed}")
-    higher, bounds = higher_is_better(measure), value_range(measure)
-    known = posterior(evidence, higher=higher, level=level, limits=bounds)
-    few = None if limits is None else limits_of(limits, table.models)
-    known = at_least_own(known, evidence, level, few)
+    if limits is not None:
+        ends = limits_of(limits, table.models)
+    elif evidence.is_known:
+        ends = tuple(end[0] for end in evidence.limits(level))
+    else:
+        ends = (np.full(len(table.models), np.nan),) * 2
+    low, high = value_range(measure)
+    judged = Judged(
+        table.models, evidence, table.at_first, ends, found.at_priors, tuple(found.priors),
+        higher_is_better(measure), (-inf if low is None else low, inf if high is None else high),
+        found.regrets_known,
+    )  # fmt: skip
     comparison = None
     if folds > 1 and test_train_ratio is not None:
         comparison = of_values(
             replace(table, warnings=()), evidence, level, test_train_ratio, measure=measure,
             label=f"expected {measure}",
         )  # fmt: skip
-    ranked = ranked_models(table.models, measured, known, bounds).join(
-        _prior_sensitivity(measures, "model", over), on=["model"], how="left",
-        nulls_equal=True, maintain_order="left",
+    ranked, priors = ranked_models(judged, level)
+    ranked = ranked.join(
+        _prior_sensitivity(measures, over), on=["model"], how="left", nulls_equal=True,
+        maintain_order="left",
     )  # fmt: skip
-    name, priors = in_words(measure), measured.prior_table(table.models)
-    defects = doubts(measures, measure)
-    answer = full_answer(
-        ranked, f"{name} {describe_priors(over, measured.grid)}", is_bound=evidence.is_bound,
-        higher=higher, is_area=is_area(measure),
-    )  # fmt: skip
-    # A summary shows three warnings: defects of the data come before assumptions of tests.
-    warnings = (*warnings, *table.warnings, *defects)
-    labels = over_labels(measures, "iauprec") if measure == "auprec" and over is not None else []
-    if labels and measured.overall is None:
-        warnings = (
-            *warnings,
-            f"The table's IAUPREC is over {', '.join(labels)}, not over the range asked for: the "
-            "expected AUPREC is worked out from the priors of the table.",
-        )
-    return Choice(
-        " ".join([*defects, answer]), with_level(ranked, level), priors,
-        (
-            *warnings,
-            *certainty(ranked, evidence, name, higher=higher, is_tested=comparison is not None),
-            *changes(priors), *(() if comparison is None else comparison.warnings),
-        ),
-        comparison, measured.belief, measure, inputs.folds, folds, level, evidence.is_bound,
-    )  # fmt: skip
-
-
-def _prior_sensitivity(measures: pl.DataFrame, model: str, over: Over | None) -> pl.DataFrame:
-    """The mean Sens per model over the range, null unless the table has it for all."""
-    rows, labels = None, over_labels(measures, "sens")
-    if labels and over is not None:
-        rows = range_rows(measures, "sens", over)
-    elif "sens" in measures["measure"] and len(labels) < 2:
-        rows = rows_of(measures, "sens")
-    estimates = measures.clear() if rows is None else rows.frame
-    mean = pl.col("estimate").cast(pl.Float64).mean().alias("prior_sensitivity")
-    result = estimates.group_by(model).agg(mean)
-    return result.with_columns(
-        pl.when(~pl.col("prior_sensitivity").is_null().any()).then("prior_sensitivity")
+    name, defects, words = in_words(measure), doubts(measures, measure), first_words(ranked)
+    unit = " of area, where 1 is perfect" if is_area(measure) else ""
+    sure = certainty(judged, ranked, level, unit)
+    lead = lead_in_words(
+        ranked, f"{name} {describe_priors(over, found.belief.priors)}", higher=judged.higher
     )
+    warnings = [
+        *found.warnings, *table.warnings, *defects,
+        *caveats(judged, ranked, priors, name, is_tested=comparison is not None),
+        *(() if comparison is None else comparison.warnings),
+    ]  # fmt: skip
+    return Choice(
+        " ".join([*defects, f"{words}: {lead} {sure}".rstrip()]), ranked, priors,
+        tuple(warnings), comparison, found.belief, measure, inputs.folds, folds, level, words, sure,
+    )  # fmt: skip
+
+
+def _prior_sensitivity(measures: pl.DataFrame, over: Over | None) -> pl.DataFrame:
+    """The mean Sens of each model over the range; no rows unless the table has it of all."""
+    rows = range_rows(measures, "sens", over) if isinstance(over, tuple) else None
+    estimates = measures.clear() if rows is None else rows.frame
+    mean = estimates.group_by("model").agg(prior_sensitivity=pl.col("estimate").cast(float).mean())
+    return mean.clear() if mean["prior_sensitivity"].null_count() else mean

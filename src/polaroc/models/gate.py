@@ -13,7 +13,6 @@ from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import equal_units
 from polaroc.errors import InvalidArgument, example
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label
-from polaroc.models.answer import describe_priors
 from polaroc.models.compare import WIDER_IN_GATE, compare
 from polaroc.models.gate_limits import (
     AREAS,
@@ -26,6 +25,7 @@ from polaroc.models.gate_result import GateResult, decide
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
 from polaroc.models.measure_rows import needs_range, of_one_range
 from polaroc.models.paired_cases import single_measure
+from polaroc.models.sentences import describe_priors
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief

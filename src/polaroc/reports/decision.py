@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from polaroc import rates
 from polaroc.base.rounding import number, percent, significant
 from polaroc.base.text import capitalised, one_name
-from polaroc.models.answer import OF_AREA, first_words, how_sure
-from polaroc.models.by_cost import cost_in_words, how_sure_of_cost, take_first
-from polaroc.models.choice import judged_models
 from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     judged_on_other_folds,
@@ -16,7 +13,7 @@ from polaroc.models.measure_rows import doubts
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.changes import what_would_change
-from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, costs
+from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings
 from polaroc.reports.ranking import AREA, COST
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import (
@@ -118,9 +115,7 @@ def _no_threshold(need: Need) -> str:
 def _take(findings: Findings) -> str:
     """The model and its threshold."""
     thresholds, choice = findings.thresholds, findings.choice
-    words = ""
-    if choice is not None:
-        words = (take_first if findings.by_cost else first_words)(judged_models(choice))
+    words = "" if choice is None else choice.first_words
     model = words or f"Take {one_name(findings.models[0])}"
     if thresholds is None:
         value, over = findings.ranking[AREA][0], findings.question.ends
@@ -147,9 +142,7 @@ def _take(findings: Findings) -> str:
 
 def _cost(findings: Findings) -> str:
     """The cost of the first model, if models are ranked by it."""
-    if findings.choice is None or not findings.by_cost:
-        return ""
-    return cost_in_words(judged_models(findings.choice), costs(findings.question))
+    return "" if findings.choice is None else findings.choice.cost
 
 
 def _final_model(findings: Findings) -> str:
@@ -221,13 +214,8 @@ def _probability(findings: Findings) -> str:
     choice = findings.choice
     if choice is None:
         return ""
-    is_area, models = not findings.by_cost, judged_models(choice)
-    if is_area:
-        words = how_sure(models, is_bound=choice.is_bound, unit=OF_AREA)
-    else:
-        words = how_sure_of_cost(models, costs(findings.question), is_bound=choice.is_bound)
-    areas = findings.measures.filter(measure="iauprec")
-    if words and is_area and areas["note"].drop_nulls().str.contains(BIASED).any():
+    words, areas = choice.how_sure, findings.measures.filter(measure="iauprec")
+    if words and not findings.by_cost and areas["note"].drop_nulls().str.contains(BIASED).any():
         words += (
             " That is itself unsure: few negatives were tested for so small a share of positives."
         )

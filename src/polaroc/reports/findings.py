@@ -11,7 +11,6 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.table import humanize_note
-from polaroc.models.answer import changes
 from polaroc.models.by_cost import Costs, choose_by_cost, choose_by_cost_of_folds, costs_of
 from polaroc.models.choice import Choice
 from polaroc.models.choose import choose_measured
@@ -28,6 +27,7 @@ from polaroc.models.measure_rows import (
 )
 from polaroc.models.paired_cases import Fitted, fitted
 from polaroc.models.regret import evaluate_hint
+from polaroc.models.sentences import changes
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief
@@ -111,7 +111,7 @@ class Findings:
         stated = (
             ()
             if self.choice is None
-            else (*tested, *changes(self.choice.priors), *doubts(self.measures, "auprec"))
+            else (*tested, changes(self.choice.priors), *doubts(self.measures, "auprec"))
         )
         cautions = [line for line in chosen if line not in stated]
         if self.choice is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from polaroc.base.text import escape_control
 from polaroc.charts.libraries import browser_libraries, page_functions
-from polaroc.models.answer import describe_separation
+from polaroc.models.sentences import describe_separation
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.decision import counts, decide, need_in_words

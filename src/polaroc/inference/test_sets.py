@@ -121,20 +121,20 @@ def evidence_from_influences(
     by_class = zip(*(one[1:] for one in influences), strict=True)
     stacked = [np.stack(of_class, axis=1) for of_class in by_class]
     clusters = cases.clusters if in_clusters else None
-    units: UnitInfluences | None = _unit_influences(stacked, cases.truth, clusters, unequal)
+    units = _unit_influences(stacked, cases.truth, clusters, unequal)
     if unseen is not None:
         units = _with_unseen(units, unseen)
     covariance, fewest = units.covariance(), min(units.counts)
     unit, least = ("clusters", FEWEST_CLUSTERS) if in_clusters else ("cases", 2)
     if fewest < least:
-        covariance, units = covariance * np.nan, None
+        covariance *= np.nan
     evidence = Evidence(
         cases.models,
         np.stack([one.estimates for one in influences], axis=1),
         covariance,
         fewest - 1.0 if in_clusters or unequal is not None else inf,
         f"{about}, {CLUSTERS if in_clusters else INDEPENDENT}",
-        influences=units,
+        influences=None if fewest < least else units,
     )
     if evidence.is_known:
         return evidence

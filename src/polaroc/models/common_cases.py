@@ -27,19 +27,15 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
         if dropped := cases.rows.height - rows.height:
             warnings.append(left_out(dropped))
         return replace(cases, rows=kept, nulls="raise", errors=()), warnings
-    models, number = cases.rows.select(MODELS).item(), cases.rows.select(ids).n_unique()
-    whole = rows.group_by(ids).agg(MODELS).filter(pl.col("model") == models)
+    models, number = cases.rows["model"].unique().sort(), cases.rows.select(ids).n_unique()
+    whole = rows.group_by(ids).agg(MODELS).filter(pl.col("model") == len(models))
     if left := number - whole.height:
         kept = rows.join(whole, on=ids, how="semi", nulls_equal=True, maintain_order="left")
-        scored = cases.rows.select(pl.col("model").unique().sort()).join(
-            rows.group_by("model").agg(pl.struct(ids).n_unique().alias(HAVE)),
-            on=["model"], how="left", nulls_equal=True, maintain_order="left",
-        )  # fmt: skip
-        lacking = scored.select("model", number - pl.col(HAVE).fill_null(0)).rows()
-        counts = [f"{count:,} of {quoted([model])}" for model, count in lacking if count]
+        have = dict(rows.group_by("model").agg(pl.struct(ids).n_unique()).iter_rows())
+        lacking = {model: number - have.get(model, 0) for model in models}
+        counts = [f"{count:,} of {quoted([model])}" for model, count in lacking.items() if count]
         why = f"values are missing: {', '.join(counts[:MAX_NAMED])}"
-        if len(counts) > MAX_NAMED:
-            why += f" and some of {len(counts) - MAX_NAMED} more"
+        why += ", and so on" * (len(counts) > MAX_NAMED)
         if kept.is_empty():
             raise InvalidPredictions(
                 f"no case is left that all models scored: {why}.",
@@ -74,37 +70,30 @@ def refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
         MODELS.alias(HAVE),
         *((pl.col(name).min() != pl.col(name).max()).alias(name) for name in shared),
     )
-    are_shared = by_case.filter(pl.col(HAVE) > 1).height > 0
+    are_shared = bool((by_case[HAVE] > 1).any())
     models = rows.group_by(cases.fold).agg(MODELS) if cases.fold else rows.select(MODELS)
-    lacking = by_case.join(models, on=cases.fold or pl.lit(0), nulls_equal=True).filter(
-        pl.col(HAVE) < pl.col("model")
-    )
-    problems = [
+    by_case = by_case.join(models, on=cases.fold or pl.lit(0), nulls_equal=True)
+    lacks_one = (pl.col(HAVE) < pl.col("model")) & (are_shared or not cases.fold)
+    checks: list[tuple[pl.Expr, str, str]] = [
         (
-            by_case.filter(pl.col(SIZE) > pl.col(HAVE)),
-            "cases are there twice for a model",
+            pl.col(SIZE) > pl.col(HAVE), "are there twice for a model",
             "keep one row per case and model, and number the cases of all folds throughout; rows "
-            f"of one patient or the like are cluster={'case'!r}; case=None where nothing tells "
-            "cases apart.",
+            "of one patient or the like are cluster='case'; case=None where nothing tells cases "
+            "apart.",
         ),
         (
-            lacking if are_shared or not cases.fold else lacking.clear(),
-            "cases lack a score by some model",
-            "compare the models on the cases that all of them scored, nulls='drop'."
-            if are_shared
+            lacks_one, "lack a score by some model",
+            "nulls='drop' compares the models on the cases that all of them scored." if are_shared
             else "no case is scored by two models: name the column that tells which rows are the "
             "same case, case='id'.",
         ),
         *(
-            (
-                by_case.filter(pl.col(name)),
-                f"cases have a {name} that differs by model",
-                f"one case has one {name}: check how the tables were joined.",
-            )
+            (pl.col(name), f"have a {name} that differs by model", "are tables joined wrongly?")
             for name in shared
         ),
-    ]
-    for found, problem, hint in problems:
-        if found.height:
-            first = listed_rows(found.select(ids).sort(ids), 3)
-            raise InvalidPredictions(f"{found.height} {problem}: {first}.", hint=hint)
+    ]  # fmt: skip
+    for condition, problem, hint in checks:
+        wrong = by_case.filter(condition).select(ids).sort(ids)
+        if wrong.height:
+            first = listed_rows(wrong, 3)
+            raise InvalidPredictions(f"{wrong.height} cases {problem}: {first}.", hint=hint)

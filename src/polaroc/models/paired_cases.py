@@ -10,7 +10,6 @@ import polars as pl
 
 from polaroc.base.text import noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
-from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import FEWEST_CLUSTERS, Evidence
 from polaroc.inference.scored_cases import ScoredCases
 from polaroc.inference.test_sets import evidence_from_cases
@@ -37,7 +36,6 @@ class Fitted:
     name: str
     evidence: Evidence
     doubts: tuple[str, ...]  # notes on the models, AUCs below chance
-    measure: Measure
     estimates: pl.DataFrame  # the tidy measure of each model
 
     @property
@@ -62,16 +60,11 @@ def fitted(
     name: str,
     prior: Prior,
     over: Over | None,
-    measured: pl.DataFrame | None = None,
+    measured: pl.DataFrame,
 ) -> Fitted:
-    """The evidence of cases on one measure; `measured` where it and the AUC are known."""
+    """The evidence of cases on one measure, of which they are `measured`, and on the AUC."""
     measure = single_measure(name, prior, over, cases.score_prior)
     scored = read_cases(cases)
-    if measured is None:
-        measured = evaluate(
-            cases, measure=sorted({name, "auc"}), priors=prior, over=over,
-            score_prior=cases.score_prior,
-        )  # fmt: skip
     estimates = measured.filter(measure=name)
     lacking = estimates.filter(
         pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
@@ -85,7 +78,7 @@ def fitted(
     noted = estimates.drop_nulls("note").select("model", humanize_note(pl.col("note")))
     doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
     evidence = evidence_from_cases(scored, [measure], unseen=case_loss(measure) is not None)
-    return Fitted(scored, name, evidence, doubts, measure, estimates)
+    return Fitted(scored, name, evidence, doubts, estimates)
 
 
 def single_measure(

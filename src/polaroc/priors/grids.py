@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from polaroc.errors import InvalidArgument, check_choice, example
 from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Prior, Priors, Quantity
 
-OBSERVED = "observed"
+OBSERVED: Final = "observed"
 A_SHARE = "a prior is a share: 5 % positives is 0.05."
 # Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
 SAME = 1e-9

@@ -275,10 +275,9 @@ def test_a_constant_score(prior):
     assert pr.surface(roc, prior)["precision"].to_list() == pytest.approx([prior] * 6)
     assert pr.cost_curve(roc, 5)["cost"].to_list() == pytest.approx([0, 0.25, 0.5, 0.25, 0] * 3)
     assert set(pr.dominance(roc)["relation"]) == {"equal"}
-    # FNr and FPr are 1 − π and π where missed positives balance false alarms.
+    # All or none are called: 1 − π false alarms, or π missed positives.
     balanced = pr.operating_points(roc, "balanced", priors=prior)
-    assert balanced["tpr"].to_list() == pytest.approx([prior] * 3)
-    assert balanced["fpr"].to_list() == pytest.approx([prior] * 3)
+    assert set(balanced["tpr"]) == set(balanced["fpr"]) == {0.0}
     assert pr.sens(roc, (0.1, 0.4))["estimate"].to_list() == pytest.approx([0.3] * 3)
     treated = pr.decision_curve(roc, [0.2, 0.5, 0.8], prior, score_prior=None)
     acting = treated["threshold"] <= 0.5
@@ -296,7 +295,7 @@ def test_no_key_has_the_name_of_a_column_of_thresholds():
     )  # fmt: skip
     costs = pr.expected_cost(TUNING, **ROLES, over=0.4)
     taken = {*points.columns, *found.columns, *costs.columns}
-    assert {"cost", "npv_lower", "cost_fixed", "over_upper", "share"} < taken
+    assert {"cost", "npv_lower", "cost_fixed", "over_upper"} < taken
     for name in sorted(taken):
         with pytest.raises(InvalidArgument, match=f"by has the column '{name}', "):
             pr.apply_thresholds(PREDICTIONS.rename({"model": name}), points, **ROLES | {"by": name})

@@ -292,18 +292,6 @@ def test_further_rates_are_beside_the_others():
     assert ends_of(found, "npv") == pytest.approx(ends_of(other, "precision"), abs=1e-3)
 
 
-def test_cases_at_a_threshold_called_by_chance_count_as_whichever_is_worse():
-    points = POINTS.with_columns(pl.lit(0.5).alias("share"), pl.lit(0.5).alias("threshold"))
-    test = pl.DataFrame(
-        {"truth": [1] * 30 + [0] * 30, "score": ([0.9] * 10 + [0.5] * 10 + [0.1] * 10) * 2}
-    )
-    found = judged(test, points)
-    assert found["tpr"] == 0.5
-    least, most = (binomtest(k, 30).proportion_ci(method="exact") for k in (10, 20))
-    for name in ("tpr", "fpr"):
-        assert ends_of(found, name) == pytest.approx((least.low, most.high))
-
-
 def test_limits_of_unequal_weights_are_wider():
     rows = table(15, 5, 6, 14).with_columns(w=1 + pl.int_range(pl.len()) % 2 * 3)
     weighted, of_counts = judged(rows, weight="w"), judged(rows, count="w")

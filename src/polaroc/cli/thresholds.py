@@ -100,7 +100,7 @@ def threshold(
             points = pr.operating_points(cases, **at, **choosing)
             if rule is None:
                 print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
-    has_point = bool(points["share"].is_not_null().any()) if apply is None else True
+    has_point = bool(points["tpr"].is_not_null().any()) if apply is None else True
     if out is not None and has_point:
         refuse_unwritten(curves.schema, keys)
         SavedThresholds(

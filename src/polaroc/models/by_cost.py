@@ -220,7 +220,7 @@ def _rates(
         cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
     # Why there is no point, the points say.
-    why = thresholds.filter(pl.col("share").is_null()).select(
+    why = thresholds.filter(pl.col("tpr").is_null()).select(
         pl.col("model").cast(rates.schema["model"]), pl.col("note").alias(WHY)
     )
     return rates.join(

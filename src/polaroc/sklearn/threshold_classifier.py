@@ -45,8 +45,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         the least expected cost over it, and constraints and targets are kept at every
         prior of it. Not for "balanced", "posterior" and "f_measure".
     rule, target, constraints, cost_fn, cost_fp, beta, score_prior
-        As in `polaroc.operating_points`. Where the point of "balanced" lies between
-        two thresholds, the nearer one is taken.
+        As in `polaroc.operating_points`.
     confidence
         As in `polaroc.operating_points`: with this probability the true rates of the
         fitted classifier keep the constraints. It needs a `cv` that sets the threshold
@@ -193,7 +192,13 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,
             cost_fp=self.cost_fp, beta=self.beta, score_prior=self.score_prior,
         )  # fmt: skip
-        self.threshold_ = self._nearest_threshold()
+        threshold, recall, note = self.operating_point_.select("threshold", "tpr", "note").row(0)
+        if recall is None:
+            raise InvalidArgument(
+                f"the rule {self.rule!r} chose no threshold: {note}.",
+                hint="give another rule, or a target that can be reached.",
+            )
+        self.threshold_ = float("inf") if threshold is None else float(threshold)
         self._positive = cases.positive
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -250,15 +255,3 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         check_is_fitted(self)
         response: Array = getattr(self.estimator_, method)(X)
         return response
-
-    def _nearest_threshold(self) -> float:
-        """The threshold of the point chosen, or just above it where its share is below half."""
-        threshold, share, note = self.operating_point_.select("threshold", "share", "note").row(0)
-        if share is None:
-            raise InvalidArgument(
-                f"the rule {self.rule!r} chose no threshold: {note}.",
-                hint="give another rule, or a target that can be reached.",
-            )
-        if threshold is None:
-            return float("inf")
-        return float(threshold if share >= 0.5 else np.nextafter(threshold, np.inf))

@@ -63,7 +63,9 @@ SET_HERE = (
     "out, and may hold less often than they say"
 )
 # The number of a point, and its threshold and rates on the tuning table.
-POINT, AT = private("point"), private("at")
+POINT, AT, WHY = private("point"), private("at"), private("why")
+# Nothing called positive is a point, too: then the rates on the tuning table are 0, and not null.
+HAS_POINT = pl.any_horizontal(pl.col(AT, private("tpr")).is_not_null())
 TUNED = ("tpr", "fpr", "positives", "negatives")
 
 
@@ -161,9 +163,7 @@ def apply_thresholds(
     and `prior_upper`, since the error of an estimate may come from the very cases that judge the
     threshold: from references of 50 positives on they
     held the truth in 0.93 to 1.00 of samples, the reference being the judged table or another.
-    An estimate without an interval has none to carry. Cases that score just the threshold and
-    are called with a probability, as by the rule "balanced", count as whichever is worse for a
-    limit.
+    An estimate without an interval has none to carry.
 
     Examples
     --------
@@ -247,9 +247,8 @@ def apply_thresholds(
         notes += _notes_on_limits(dependence(cases), same_table=same_table)
     if tuning is not None and not same_table:
         chosen_on = same_columns(cases, tuning, without=NOT_OF_TUNING)
-        has_threshold = pl.col("share").is_not_null()
         for warning in shared_with_tuning(cases.collect(), chosen_on.collect()):
-            notes.append(pl.when(has_threshold).then(pl.lit(warning.removesuffix("."))))
+            notes.append(pl.when(HAS_POINT).then(pl.lit(warning.removesuffix("."))))
     result = judged.with_columns(joined_notes("note", *notes)).select(
         *keys, *POINTS, *(PRIOR_LIMITS if has_interval else ()), *further,
         *(("posfrac", "cost") if intervals else ()), *limit_columns(limited),
@@ -267,37 +266,30 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
     placed = (
         with_key_types(points, table.rows.collect_schema(), shared)
         .select(
-            *shared, "rule", "prior", *intervals, "share", pl.col("threshold").alias(AT),
+            *shared, "rule", "prior", *intervals, pl.col("threshold").alias(AT),
+            pl.when(pl.col("threshold").is_null()).then("note").alias(WHY),
             *(pl.col(name).alias(private(name)) for name in TUNED),
         )
         .unique()
         .with_row_index(POINT)
         .cache()
     )  # fmt: skip
-    score, truth, at, share = (pl.col(name) for name in (SCORE, TRUTH, AT, "share"))
-    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
+    truth, weight = pl.col(TRUTH), pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
     # Without a threshold nothing is called positive.
-    above, tied = (score > at).fill_null(False), (score == at).fill_null(False)
-    surely, perhaps = above | (tied & (share >= 1)), above | (tied & (share > 0))
+    is_called = (pl.col(SCORE) >= pl.col(AT)).fill_null(False)
     called = (
         table.valid_rows.join(placed, on=shared or pl.lit(0), nulls_equal=True)
         .group_by(*table.keys, POINT)
         .agg(
-            ((above + tied * share) * truth * weight).sum().alias("tpr"),
-            ((above + tied * share) * ~truth * weight).sum().alias("fpr"),
-            *(
-                ((called & of_class).fill_null(False) * weight).sum().alias(name)
-                for name, of_class, called in zip(
-                    COUNTS, (truth, truth, ~truth, ~truth), (surely, perhaps) * 2, strict=True
-                )
-            ),
+            (is_called & of_class).fill_null(False).mul(weight).sum().alias(name)
+            for name, of_class in zip(COUNTS, (truth, ~truth), strict=True)
         )
     )
     rates = {
-        name: pl.when(share.is_not_null() & (pl.col(total) > 0)).then(
-            share_of(pl.col(name), pl.col(total))
+        name: pl.when(HAS_POINT & (pl.col(total) > 0)).then(
+            share_of(pl.col(count).cast(pl.Float64), pl.col(total))
         )
-        for name, total in (("tpr", "positives"), ("fpr", "negatives"))
+        for name, count, total in zip(TUNED[:2], COUNTS, TUNED[2:], strict=True)
     }
     as_tuned = [
         (pl.col(name) - pl.col(private(name))).abs() <= ROUNDING * pl.col(name).abs()
@@ -308,7 +300,7 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
         .select(*table.keys, "positives", "negatives", "note")
         .join(placed, on=shared or pl.lit(0), how="left", nulls_equal=True)
         .join(called, on=[*table.keys, POINT], how="left", nulls_equal=True)
-        .with_columns(pl.when(share.is_not_null()).then(pl.col(COUNTS)), **rates, threshold=AT)
+        .with_columns(pl.when(HAS_POINT).then(pl.col(COUNTS)), **rates, threshold=AT)
         .with_columns(pl.all_horizontal(as_tuned).fill_null(False).alias(SAME))
     )
 
@@ -343,8 +335,8 @@ def _notes(estimated: pl.Expr | None) -> list[pl.Expr]:
     lack = (
         pl.when(pl.col("rule").is_null())
         .then(pl.lit("there is no point for this key"))
-        .when(pl.col("share").is_null())
-        .then(pl.lit("no point was chosen"))
+        .when(pl.col("threshold").is_null())
+        .then(pl.coalesce(WHY, pl.lit("no point was chosen")))
     )
     if estimated is not None:
         lack = lack.when(estimated.is_null()).then(pl.lit(NOT_ESTIMATED))

@@ -268,10 +268,7 @@ def _with_limits(
     called = {
         name: (pl.col(rate) * pl.col(total)).round(9) if is_counted else pl.lit(None, pl.Float64)
         for name, rate, total in zip(
-            COUNTS,
-            ("tpr", "tpr", "fpr", "fpr"),
-            ("positives",) * 2 + ("negatives",) * 2,
-            strict=True,
+            COUNTS, ("tpr", "fpr"), ("positives", "negatives"), strict=True
         )
     }
     rows = with_effects(

@@ -61,7 +61,7 @@ def points_of_numbers(points: Numbers, keys: Sequence[str]) -> pl.DataFrame:
     return (
         threshold_table(points, keys)
         .with_columns(unknown)
-        .with_columns(rule=pl.lit("threshold"), share=1.0, note=pl.lit(None, pl.String))
+        .with_columns(rule=pl.lit("threshold"), note=pl.lit(None, pl.String))
     )
 
 

@@ -43,8 +43,7 @@ from polaroc.thresholds.rules import CALLED, RULES, Options
 from polaroc.typing import Prior, Priors, Table
 
 POINTS = (
-    "rule", "prior", "threshold", "share", "tpr", "fpr", "precision", "positives", "negatives",
-    "note",
+    "rule", "prior", "threshold", "tpr", "fpr", "precision", "positives", "negatives", "note",
 )  # fmt: skip
 
 
@@ -236,7 +235,6 @@ def operating_points(
     result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
-            pl.when(has_point).then(1.0).alias("share"),
             rates.precision(t, f, pl.col("skew")).fill_nan(None).alias("precision"),
             pl.coalesce(_lack_of_curve(), pl.when(~has_point).then("note"), no_alarm).alias("note"),
             *added,

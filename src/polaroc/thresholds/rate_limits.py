@@ -17,9 +17,8 @@ from polaroc.priors.in_use import MIN_PRIOR
 from polaroc.thresholds.design_effects import EFFECTS
 from polaroc.typing import Array
 
-# The cases of each class that a threshold calls positive at least and at most: the two differ if
-# cases that score just the threshold are called with a probability.
-COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
+# The cases of each class that a threshold calls positive.
+COUNTS = (private("tp"), private("fp"))
 FALL_WITH_TPR = ("cost", "error", "likelihood_ratio_negative")
 RISE_WITH_FPR = (*FALL_WITH_TPR, "posfrac")
 COMPLEMENTS = ("fnr", "specificity", "tnr")
@@ -96,7 +95,7 @@ def _limits(
             pl.col(name).cast(pl.Float64).fill_null(nan) / pl.col(effect) for name in of_class
         ).to_numpy()
         for effect, of_class in zip(
-            EFFECTS, ((*COUNTS[:2], "positives"), (*COUNTS[2:], "negatives")), strict=True
+            EFFECTS, ((COUNTS[0], "positives"), (COUNTS[1], "negatives")), strict=True
         )
     ]
     of_tpr, of_fpr = (_clopper_pearson(one, np.array([2 * tail]))[..., 0] for one in counts)
@@ -138,9 +137,9 @@ def _limits(
 
 def _clopper_pearson(counts: Array, errors: Array) -> Array:
     """Lower and upper limits of a rate for each row and error rate; NaN without cases."""
-    least, most, total = counts.T[..., None]
-    low, high = binomial_band(least, total, errors).lower, binomial_band(most, total, errors).upper
-    return np.where((total > 0) & np.isfinite(least), (low, high), nan)
+    called, total = counts.T[..., None]
+    band = binomial_band(called, total, errors)
+    return np.where((total > 0) & np.isfinite(called), (band.lower, band.upper), nan)
 
 
 @cache

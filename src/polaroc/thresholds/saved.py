@@ -18,7 +18,7 @@ from polaroc.files.sealed import blank_seal, read_sealed, sealed
 
 KIND = "polaroc thresholds 2"
 NUMBERS = (
-    "prior", "tpr", "fpr", "precision", "threshold", "share", *OVER_ENDS, *PRIOR_LIMITS,
+    "prior", "tpr", "fpr", "precision", "threshold", *OVER_ENDS, *PRIOR_LIMITS,
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from polaroc.curves.kernel import ranked
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
 from polaroc.evaluation.in_parts import sums_within
-from polaroc.evaluation.sums import sums_of_ranked, sums_of_rows
+from polaroc.evaluation.sums import may_merge, sums_of_ranked, sums_of_rows
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
 from polaroc.inference.intervals import limits_of_ranked, with_limits
@@ -227,7 +227,7 @@ def _measured(
     if level is not None:
         held = cases.collect()
         predictions = read(held, clustered=held.in_clusters)
-        found = ranked(predictions, merged=False)
+        found = ranked(predictions, merged=may_merge(measures))
         wide = sums_of_ranked(found, predictions, measures)
         rows = all_rows(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
         limits = limits_of_ranked(found, wide, predictions, measures, level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import erfc, inf, isinf, sqrt
 from typing import NamedTuple
@@ -13,7 +13,6 @@ import polars as pl
 from polaroc.base.statistics import ROUNDING, normal
 from polaroc.typing import Array
 
-CASES = "cases"
 FITTED = "these fitted models on other cases like these"
 NOTHING = "Nothing says how sure this is: {}."
 NO_CASE = "which rows are the same case is not known; give predictions with case='id'"
@@ -28,18 +27,6 @@ MAX_RATIO = 1.0
 SIMILAR = 1e-3
 
 
-def _dot(first: Array, second: Array) -> Array:
-    """Sums of products along the last axis."""
-    total: Array = np.einsum("...i,...i->...", first, second)
-    return total
-
-
-def _table(first: Array, second: Array) -> Array:
-    """Sums of products of each two rows."""
-    total: Array = first @ second.swapaxes(-1, -2)
-    return total
-
-
 class UnitInfluences(NamedTuple):
     """The centred influence of each independent unit (a case, cluster or fold) on estimates.
 
@@ -51,29 +38,19 @@ class UnitInfluences(NamedTuple):
     factors: tuple[float, ...]
     counts: tuple[int, ...]  # the (effective) number of units with cases of each class
     joint: float | None = None  # of clusters, which are the same in both arrays
-    unit: str = CASES
-    # The share of all positives of each unit that has some; None if they are equal.
-    shares: Array | None = None
 
-    def product(
-        self, first: Sequence[Array], second: Sequence[Array], dot: Callable[..., Array] = _dot
-    ) -> Array:
-        """The covariance of two sums of influences, for each row of them."""
-        by_class = zip(self.factors, first, second, strict=True)
-        total = np.asarray(sum(factor * dot(own, other) for factor, own, other in by_class))
-        if self.joint is not None:
-            total = total + self.joint * (dot(first[0], second[1]) + dot(first[1], second[0]))
-        return total
-
-    def variance(self, influences: Sequence[Array]) -> Array:
-        """The variance of sums of influences, one for each row."""
-        return self.product(influences, influences)
-
-    def covariance(self) -> Array:
-        """The covariance of all models: measures × models × models."""
+    def covariance(self, sums: Sequence[Array] | None = None) -> Array:
+        """The covariance of estimates, or of what other influences are on, rows × units."""
+        sums = self.sums if sums is None else sums
         # A measure may be unknown of a model.
         with np.errstate(invalid="ignore"):
-            return self.product(self.sums, self.sums, _table)
+            total = np.asarray(
+                sum(f * (own @ own.mT) for f, own in zip(self.factors, sums, strict=True))
+            )
+            if self.joint is not None:
+                both = sums[0] @ sums[1].mT
+                total = total + self.joint * (both + both.mT)
+        return total
 
     def difference(self, first: int, second: int, measure: int = 0) -> list[Array]:
         """The influence of the units on the difference of two models."""
@@ -108,13 +85,6 @@ class Evidence:
         """Whether there is a covariance, of models of which any varies; else `doubts` says why."""
         variances = self.covariance.diagonal(axis1=1, axis2=2)
         return bool((variances.max(axis=1, initial=0.0) > NO_ERROR**2).all())
-
-    @property
-    def why_no_limits(self) -> str:
-        """The doubts of an evidence that knows nothing, for a note."""
-        start, end = NOTHING.split("{}")
-        reasons = (doubt.removeprefix(start).removesuffix(end) for doubt in self.doubts)
-        return f"{'; '.join(reasons)}: no interval"
 
     def limits(self, level: float) -> tuple[Array, Array]:
         """The lower and upper limits of the estimates, measures × models."""
@@ -180,9 +150,7 @@ def evidence_from_folds(
     """
     folds, means = len(values), values.mean(axis=0)
     factor = 1 / folds + (MAX_RATIO if ratio is None else ratio)
-    units = UnitInfluences(
-        ((values - means).T[None],), (factor / (folds - 1),), (folds,), unit="folds"
-    )
+    units = UnitInfluences(((values - means).T[None],), (factor / (folds - 1),), (folds,))
     return Evidence(
         models, means[None], units.covariance(), float(folds - 1), TRAINED_ANEW,
         tuple(_doubts_of_folds(folds, ratio)), units, is_bound=ratio is None,
@@ -232,7 +200,7 @@ def common_variance(evidence: Evidence) -> float:
         # From the influences on the differences to the mean of all models: what models have in
         # common would drown these in rounding.
         own = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
-        total = evidence.influences.variance(own).sum()
+        total = evidence.influences.covariance(own).trace()
     variance = float(total) / (models - 1)
     size = max(1.0, float(np.abs(evidence.estimates[0]).max(initial=0.0)))
     return variance if variance > (NO_ERROR * size) ** 2 else 0.0
@@ -256,7 +224,8 @@ def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
         # at a time, since there may be millions of cases.
         for place in np.flatnonzero(variance < SIMILAR * (own + other)):
             influences = evidence.influences.difference(int(first[place]), int(second[place]))
-            variance[place] = evidence.influences.variance(influences)
+            rows = [part[None] for part in influences]
+            variance[place] = evidence.influences.covariance(rows).item()
     std_error = np.sqrt(np.maximum(variance, 0.0))
     return Contrasts(
         first, second,

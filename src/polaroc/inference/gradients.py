@@ -14,8 +14,7 @@ from polaroc.typing import Array, Interpolation, Quantity
 
 # A skew and its weight; None is the observed skew of each key.
 Node: TypeAlias = tuple[Quantity | None, float]
-# Standard errors by which a ray may miss a segment that counts for the slope of the ROC where the
-# ray crosses it.
+# Standard errors by which a ray may miss what counts for the slope of the ROC where it crosses.
 NEAR = 2
 NODES = 8
 
@@ -113,29 +112,44 @@ def _tied_sides(t0: Array, f0: Array, dt: Array, df: Array, skewed: Quantity) ->
 def point_gradient(segments: Segments, prior: float) -> Gradient:
     """Gradient of the false positive rate at the balanced point of a prior.
 
-    The slope of the empirical curve at one point, 0 or ∞, does not estimate that of the
-    underlying curve: the slope is that of a chord over the segments near the ray.
+    The slope of the empirical curve at one point, 0 or ∞, does not estimate that of the underlying
+    curve: the slope is that of the chord over the part of the curve near the ray.
     """
-    skewed = skew(prior)
+    skewed, run_start = skew(prior), _run_start(segments)
+    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
+    near = _share_near(segments, skewed, (t0, f0), (dt, df))
+    near_runs = _share_near(segments, skewed, (t0, run_start), (0 * dt, f0 - run_start))
+    rises = segments.total(near * dt)
+    runs = segments.total(near * df + near_runs * (f0 - run_start))
     crossed = _crossed(segments, skewed)
-    # Where the ray crosses none, it crosses the run after the last.
-    at = crossed[crossed < segments.starts[1:]]
-    near, runs = _near(segments, skewed)
-    near[at] = True
-    rises, more = (
-        np.bincount(segments.key[near], sizes[near], len(runs))
-        for sizes in (segments.dt, segments.df)
-    )
-    runs += more
-    total = rises + skewed * runs
-    t0, f0, dt, df = (side[at] for side in (segments.t0, segments.f0, segments.dt, segments.df))
+    # Where the ray crosses no segment, it crosses the run after the last.
+    key = np.flatnonzero(crossed < segments.starts[1:])
+    at = crossed[key]
+    t0, f0, dt, df = (side[at] for side in (t0, f0, dt, df))
     share = np.clip((1 - t0 - skewed * f0) / (dt + skewed * df), 0, 1)
-    key = segments.key[at]
-    by_t, by_f, by_dt, by_df = np.zeros((4, len(segments.pos)))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_t[at], by_f[at] = -runs[key] / total[key], rises[key] / total[key]
-    by_dt[at], by_df[at] = share * by_t[at], share * by_f[at]
-    return Gradient(by_t, by_f, by_dt, by_df)
+    total = (rises + skewed * runs)[key]
+    by_t, by_f = -runs[key] / total, rises[key] / total
+    gradient = np.zeros((4, len(segments.pos)))
+    gradient[:, at] = by_t, by_f, share * by_t, share * by_f
+    return Gradient(*gradient)
+
+
+def _share_near(
+    segments: Segments, skewed: float, start: tuple[Array, Array], step: tuple[Array, Array]
+) -> Array:
+    """The share of straight pieces of curves that the ray misses by `NEAR` standard errors or less.
+
+    The standard error of 1 − t − λf is that where the line through the piece meets the ray.
+    """
+    (t, f), (dt, df) = start, step
+    missed, length = 1 - t - skewed * f, dt + skewed * df
+    meets = np.divide(missed, length, out=np.zeros_like(dt), where=length > 0)
+    t, f = (t + meets * dt).clip(0, 1), (f + meets * df).clip(0, 1)
+    positives, negatives = (segments.each(own) for own in segments.units)
+    reach = NEAR * np.sqrt(t * (1 - t) / positives + skewed**2 * f * (1 - f) / negatives)
+    near = np.minimum(missed, reach) - np.maximum(missed - length, -reach)
+    share: Array = np.divide(near, length, out=np.zeros_like(dt), where=length > 0).clip(0, 1)
+    return share
 
 
 def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:
@@ -189,30 +203,6 @@ def _run_start(segments: Segments) -> Array:
     """The false positive rate at the start of the horizontal run before each segment."""
     start = segments.fp - segments.neg - segments.level
     return start / segments.each(segments.negatives)
-
-
-def _near(segments: Segments, skewed: float) -> tuple[Array, Array]:
-    """Which segments the ray misses by at most `NEAR` standard errors, and the runs as near.
-
-    The ray is compared with the middle of a segment. The length of the runs is that per key: only
-    the part about the ray of a run, which may be long, such as that between the worst positives of
-    a good score.
-    """
-    t, f = (segments.t0 + segments.t1) / 2, (segments.f0 + segments.f1) / 2
-    missed = 1 - t - skewed * f
-    near = missed**2 <= NEAR**2 * _variance_of_miss(segments, t, f, skewed)
-    t0, f0 = segments.t0, segments.f0
-    ray = np.minimum((1 - t0) / skewed, 1)
-    reach = NEAR * np.sqrt(_variance_of_miss(segments, t0, ray, skewed)) / skewed
-    length = np.minimum(f0, ray + reach) - np.maximum(_run_start(segments), ray - reach)
-    return near, segments.total(np.clip(length, 0, None))
-
-
-def _variance_of_miss(segments: Segments, t: Array, f: Array, skewed: float) -> Array:
-    """The variance of 1 − t − λf at a point of each segment."""
-    positives, negatives = (segments.each(own) for own in segments.units)
-    variance: Array = t * (1 - t) / positives + skewed**2 * f * (1 - f) / negatives
-    return variance
 
 
 def _ranges(begin: Array, end: Array) -> Array:

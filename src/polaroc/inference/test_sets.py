@@ -66,17 +66,8 @@ def evidence_from_cases(
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
             influences = [*pool.map(influence, cases.scores)]
     varied = any((score[:1] != score).any() for score in cases.scores)
-    largest = None
-    if unseen:
-        largest = np.array(
-            [[np.abs(own).max(initial=0.0) for own in one[1:]] for one in influences]
-        )
-        # A model that no case influences may be influenced by an unseen one as far as others are;
-        # where no case influences any model, nothing is known of one.
-        largest = np.where(largest > 0, largest, largest.max(axis=0))
-        largest = largest if largest.any() else None
-    evidence = evidence_from_influences(
-        cases, influences, FITTED, PERFECT if varied else SAME_SCORE, largest
+    evidence = _evidence(
+        cases, influences, FITTED, PERFECT if varied else SAME_SCORE, unseen=unseen
     )
     units = evidence.influences
     if units is None:
@@ -102,59 +93,55 @@ def evidence_at_thresholds(
         influence_on_rate(score, cases.truth, threshold, rate, cases.weights)
         for score, threshold in zip(cases.scores, thresholds, strict=True)
     ]
-    return evidence_from_influences(cases, influences, AT_THRESHOLDS, ALL_ALIKE)
+    return _evidence(cases, influences, AT_THRESHOLDS, ALL_ALIKE)
 
 
-def evidence_from_influences(
-    cases: ScoredCases,
-    influences: Sequence[CaseInfluence],
-    about: str,
-    no_variation: str,
-    unseen: Array | None = None,
-) -> Evidence:
-    """Evidence from the influences of the cases on each model.
-
-    `no_variation` says why there is none, `unseen`, models × classes, is the influence of one more
-    case of each class, which influences no other model.
-    """
-    in_clusters, unequal = cases.share_clusters, cases.unequal_weights
+def _evidence(
+    cases: ScoredCases, influences: Sequence[CaseInfluence], about: str, no_variation: str,
+    *, unseen: bool = False,
+) -> Evidence:  # fmt: skip
+    """Evidence from the influences of the cases on each model; `no_variation` says why none."""
+    in_clusters, weights = cases.share_clusters, cases.unequal_weights
     by_class = zip(*(one[1:] for one in influences), strict=True)
     stacked = [np.stack(of_class, axis=1) for of_class in by_class]
-    clusters = cases.clusters if in_clusters else None
-    units = _unit_influences(stacked, cases.truth, clusters, unequal)
-    if unseen is not None:
-        units = _with_unseen(units, unseen)
+    units = _unit_influences(stacked, cases.truth, cases.clusters if in_clusters else None, weights)
+    if unseen:
+        units = _with_unseen(units, [np.abs(own).max((0, 2), initial=0.0) for own in stacked])
     covariance, fewest = units.covariance(), min(units.counts)
     unit, least = ("clusters", FEWEST_CLUSTERS) if in_clusters else ("cases", 2)
     if fewest < least:
-        covariance *= np.nan
+        covariance = covariance * np.nan
     evidence = Evidence(
         cases.models,
         np.stack([one.estimates for one in influences], axis=1),
         covariance,
-        fewest - 1.0 if in_clusters or unequal is not None else inf,
+        fewest - 1.0 if in_clusters or weights is not None else inf,
         f"{about}, {CLUSTERS if in_clusters else INDEPENDENT}",
-        influences=None if fewest < least else units,
+        influences=units if fewest >= least else None,
     )
     if evidence.is_known:
         return evidence
     why = UNKNOWN if np.isnan(covariance).any() else no_variation
     if fewest < least:
-        few = TOO_FEW if unequal is None else FEW_EFFECTIVE
+        few = TOO_FEW if weights is None else FEW_EFFECTIVE
         why = few.format("two" if least == 2 else least, unit)
     return replace(evidence, doubts=(NOTHING.format(why),))
 
 
-def _with_unseen(units: UnitInfluences, influence: Array) -> UnitInfluences:
-    """The same with one more unit of each class for each model, which influences it alone."""
-    models, sums = len(influence), []
-    for place, (own, count) in enumerate(zip(units.sums, units.counts, strict=True)):
+def _with_unseen(units: UnitInfluences, largest: Sequence[Array]) -> UnitInfluences:
+    """The same with one more unit of each class for each model, which influences it alone.
+
+    A model that no case influences may be influenced by an unseen one as far as others are.
+    """
+    models = len(largest[0])
+    sums = [[own] for own in units.sums]
+    for place, (of_models, count) in enumerate(zip(largest, units.counts, strict=True)):
+        influence = np.where(of_models > 0, of_models, of_models.max()) / max(count, 1)
         # No unit has cases of both classes.
-        more = np.zeros((2, models, models))
-        more[place] = np.diag(influence[:, place]) / max(count, 1)
-        added = np.broadcast_to(np.concatenate(more, axis=1), (len(own), models, 2 * models))
-        sums.append(np.concatenate([own, added], axis=2))
-    return units._replace(sums=tuple(sums))
+        for other, parts in enumerate(sums):
+            added = np.diag(influence) * (other == place)
+            parts.append(np.broadcast_to(added, (len(parts[0]), models, models)))
+    return units._replace(sums=tuple(np.concatenate(parts, axis=2) for parts in sums))
 
 
 def _unit_influences(
@@ -164,34 +151,19 @@ def _unit_influences(
 
     The number of weighted ones is effective.
     """
-    classes = truth, ~truth
-    if weights is None:
-        shares = [np.full(own.shape[-1], 1 / max(own.shape[-1], 1)) for own in influences]
-    else:
-        shares = [weights[own] / weights[own].sum() for own in classes]
-    sums = [own * share for own, share in zip(influences, shares, strict=True)]
-    if clusters is None:
-        counts = [len(own) if weights is None else equal_units(own) for own in shares]
-        return UnitInfluences(
-            tuple(sums), tuple(map(_factor, counts)), tuple(counts),
-            shares=None if weights is None else shares[0],
-        )  # fmt: skip
-    # Numbers of clusters may have gaps, which have no influence.
-    size = int(clusters.max()) + 1
-    members = [clusters[own] for own in classes]
-    of_clusters = [
-        np.array([[np.bincount(cluster, one, size) for one in of_measure] for of_measure in own])
-        for cluster, own in zip(members, sums, strict=True)
-    ]
-    cases = [None, None] if weights is None else shares
-    sizes = [np.bincount(*own) for own in zip(members, cases, strict=True)]
-    sizes = [own[own > 0] for own in sizes]
-    counts = [len(own) if weights is None else equal_units(own) for own in sizes]
-    whole = int(np.count_nonzero(np.bincount(clusters)))
-    return UnitInfluences(
-        tuple(of_clusters), tuple(map(_factor, counts)), tuple(counts), _factor(whole), "clusters",
-        sizes[0] / sizes[0].sum(),
-    )  # fmt: skip
+    sums, counts = [], []
+    for influence, among in zip(influences, (truth, ~truth), strict=True):
+        weight = np.ones(influence.shape[-1]) if weights is None else weights[among]
+        summed = influence * (weight / weight.sum())
+        if clusters is not None:
+            cluster, size = clusters[among], int(clusters.max()) + 1
+            summed = np.array([[np.bincount(cluster, row, size) for row in of] for of in summed])
+            weight = np.bincount(cluster, weight)
+            weight = weight[weight > 0]
+        sums.append(summed)
+        counts.append(len(weight) if weights is None else equal_units(weight))
+    joint = None if clusters is None else _factor(np.unique(clusters).size)
+    return UnitInfluences(tuple(sums), tuple(map(_factor, counts)), tuple(counts), joint)
 
 
 def _factor(units: int) -> float:

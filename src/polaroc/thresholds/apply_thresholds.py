@@ -199,7 +199,9 @@ def apply_thresholds(
     keys = predictions.keys
     numbers = points if are_numbers(points) else None
     points = as_lazy(points if numbers is None else points_of_numbers(numbers, keys))
-    require(points, POINTS, source="operating_points(...)")
+    named = require(points, POINTS, source="operating_points(...)")
+    if numbers is not None and priors is None:
+        priors = "observed"
     of_points = priors is None and PRIOR_LIMITS[0] in points.collect_schema()
     estimates = priors if is_estimate(priors) else points if of_points else None
     has_interval = isinstance(priors, Belief) or estimates is not None
@@ -211,15 +213,26 @@ def apply_thresholds(
             cost_fp=unless(1, cost_fp), level=None if has_interval else unless(0.95, level),
         )  # fmt: skip
     if priors is not None:
-        points = points.drop(PRIOR_LIMITS, strict=False).with_columns(
-            pl.lit(None, pl.Float64).alias("prior")
+        points = points.drop("prior", *PRIOR_LIMITS, strict=False)
+    # Points that were applied before, or are those of `expected_cost`, have further columns.
+    shared = [key for key in named if key not in OF_THRESHOLDS]
+    judged = _judged(predictions, points, shared)
+    if isinstance(priors, Belief):
+        low, high = priors.distribution.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
+        judged = judged.with_columns(
+            prior=pl.lit(priors.mean), prior_lower=pl.lit(low), prior_upper=pl.lit(high)
         )
-    judged = _at_priors_in_use(_judged(predictions, points), priors, keys, level)
-    names = [*further, *(("posfrac", "cost") if intervals else ())]
+    elif is_estimate(priors):
+        judged = with_estimates(judged, priors, keys)
+    elif priors is not None:
+        judged = at_priors(judged, priors)
+    if not has_interval:
+        judged = judged.with_columns(prior_lower="prior", prior_upper="prior")
     t, f, prior = (pl.col(name) for name in ("tpr", "fpr", "prior"))
+    more = [*further, *(("posfrac", "cost") if intervals else ())]
     judged = judged.with_columns(
         rate_at(name, t, f, (1 - prior) / prior, cost_fn, cost_fp).fill_nan(None).alias(name)
-        for name in ("precision", *names)
+        for name in ("precision", *more)
     ).sort(*keys, "prior", "rule", "threshold", nulls_last=True)
     limited = ["tpr", "fpr", "precision", "posfrac", "cost", *further] if intervals else []
     judged = with_effects(judged, cases, keys) if intervals else judged
@@ -242,7 +255,7 @@ def apply_thresholds(
         finished, schema={**judged.collect_schema(), **added}, predicate_pushdown=False,
         projection_pushdown=False, slice_pushdown=False,
     )  # fmt: skip
-    notes = _notes(prior if estimates is not None else None)
+    notes = _notes(is_estimated=estimates is not None)
     if intervals:
         notes += _notes_on_limits(dependence(cases), same_table=same_table)
     if tuning is not None and not same_table:
@@ -250,23 +263,19 @@ def apply_thresholds(
         for warning in shared_with_tuning(cases.collect(), chosen_on.collect()):
             notes.append(pl.when(HAS_POINT).then(pl.lit(warning.removesuffix("."))))
     result = judged.with_columns(joined_notes("note", *notes)).select(
-        *keys, *POINTS, *(PRIOR_LIMITS if has_interval else ()), *further,
-        *(("posfrac", "cost") if intervals else ()), *limit_columns(limited),
+        *keys, *POINTS, *(PRIOR_LIMITS if has_interval else ()), *more, *limit_columns(limited)
     )  # fmt: skip
     return cases.like(with_level(result, level) if has_interval or intervals else result)
 
 
-def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
+def _judged(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
     """The points with their rates on a table, and whether all equal the tuned ones, in `SAME`."""
-    schema = points.collect_schema()
-    # Points that were applied before, or are those of `expected_cost`, have further columns.
-    shared = [key for key in require(points, POINTS, source="") if key not in OF_THRESHOLDS]
     check_shared_keys(shared, table.keys, "the points")
-    intervals = [name for name in PRIOR_LIMITS if name in schema]
+    priors = [name for name in ("prior", *PRIOR_LIMITS) if name in points.collect_schema()]
     placed = (
         with_key_types(points, table.rows.collect_schema(), shared)
         .select(
-            *shared, "rule", "prior", *intervals, pl.col("threshold").alias(AT),
+            *shared, "rule", *priors, pl.col("threshold").alias(AT),
             pl.when(pl.col("threshold").is_null()).then("note").alias(WHY),
             *(pl.col(name).alias(private(name)) for name in TUNED),
         )
@@ -305,41 +314,16 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _at_priors_in_use(
-    judged: pl.LazyFrame, priors: Priors | Belief | None, keys: Sequence[str], level: float
-) -> pl.LazyFrame:
-    """The judged points at the priors in use, with limits, which of a known prior are itself."""
-    prior = pl.col("prior")
-    if priors is None:
-        positives, negatives = pl.col("positives"), pl.col("negatives")
-        if PRIOR_LIMITS[0] in judged.collect_schema():
-            return judged
-        # Numbers are judged at the share of positives here.
-        is_number = pl.col(private("positives")).is_null() & (pl.col("rule") == "threshold")
-        here = pl.when(is_number).then(positives / (positives + negatives))
-        known = judged.with_columns(pl.coalesce(prior, here).alias("prior"))
-        return known.with_columns(prior.alias(name) for name in PRIOR_LIMITS)
-    moved = judged.drop("prior", *PRIOR_LIMITS, strict=False)
-    if isinstance(priors, Belief):
-        low, high = priors.distribution.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
-        values = {"prior": priors.mean, "prior_lower": float(low), "prior_upper": float(high)}
-        return moved.with_columns(**{name: pl.lit(value) for name, value in values.items()})
-    if is_estimate(priors):
-        return with_estimates(moved, priors, keys)
-    known = at_priors(moved, priors).drop("skew")
-    return known.with_columns(prior.alias(name) for name in PRIOR_LIMITS)
-
-
-def _notes(estimated: pl.Expr | None) -> list[pl.Expr]:
+def _notes(*, is_estimated: bool) -> list[pl.Expr]:
     """Notes on the classes of a key, on its point and on its estimated prior."""
     lack = (
         pl.when(pl.col("rule").is_null())
         .then(pl.lit("there is no point for this key"))
         .when(pl.col("threshold").is_null())
         .then(pl.coalesce(WHY, pl.lit("no point was chosen")))
+        .when(pl.col("prior").is_null() & is_estimated)
+        .then(pl.lit(NOT_ESTIMATED))
     )
-    if estimated is not None:
-        lack = lack.when(estimated.is_null()).then(pl.lit(NOT_ESTIMATED))
     return [one_class_note(pl.col("positives"), pl.col("negatives")), lack]
 
 

@@ -143,16 +143,17 @@ def anova(
         )
     check_columns(frame.columns, factors)
     cells = _cells(frame, response, factors)
-    rows, fit = _fitted(cells, factors)
+    folds = [factor for factor in factors[1:] if factor != "prior"]
+    warnings = _validity(cells, factors, folds, test_train_ratio)
+    rows, fit = _fitted(cells, factors, warnings[0])
+    if folds and "estimate" in frame.columns:
+        copies, note = copied_measures(frame, folds)
+        warnings += [f"{note}: the p-value takes them for evidence."] * bool(copies.height)
     df, statistic, p = rows.select("df", "F", "p_value").row(0)
     answer = "The numbers show no variation, so there is no test."
     if statistic is not None:
         freedom = f"{df} and {rows['df'][-1]} degrees of freedom"
         answer = f"The F of {factors[0]!r} is {statistic:.4g} on {freedom}, {p_in_words(p)}."
-    warnings = _validity(cells, factors, test_train_ratio)
-    if "estimate" in frame.columns and {*factors[1:]} - {"prior"}:
-        copies, note = copied_measures(frame, [one for one in factors[1:] if one != "prior"])
-        warnings += [f"{note}: the p-value takes them for evidence."] * bool(copies.height)
     return Anova(answer, rows, tuple(warnings), fit)
 
 
@@ -197,7 +198,7 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
     return cells
 
 
-def _fitted(cells: pl.DataFrame, factors: Sequence[str]) -> tuple[pl.DataFrame, Any]:
+def _fitted(cells: pl.DataFrame, factors: Sequence[str], note: str) -> tuple[pl.DataFrame, Any]:
     """The analysis of variance as a tidy frame, and the linear model fitted by statsmodels."""
     import pandas as pd
     from scipy.special import fdtrc
@@ -223,28 +224,27 @@ def _fitted(cells: pl.DataFrame, factors: Sequence[str]) -> tuple[pl.DataFrame, 
         "mean_sq": [*means, residual],
         "F": [*statistics, None],
         "p_value": [p_value, *[None] * len(factors)],
-        "note": [None, *(PRIORS if name == "prior" else FOLDS for name in factors[1:]), None],
+        "note": [note, *(PRIORS if name == "prior" else FOLDS for name in factors[1:]), None],
     }
     return pl.DataFrame(columns, schema=ANOVA, strict=False), fit
 
 
-def _validity(cells: pl.DataFrame, factors: Sequence[str], ratio: float | None) -> list[str]:
+def _validity(
+    cells: pl.DataFrame, factors: Sequence[str], folds: Sequence[str], ratio: float | None
+) -> list[str]:
     """How far the p-value of what is compared is to be trusted, and the F of means per fold."""
-    by_fold = [*(factor for factor in factors[1:] if factor != "prior"), factors[0]]
-    reason = "The p-value is too small"
+    reason = "The p-value is too small if folds share cases, and so are not independent."
     if "prior" in factors[1:]:
-        reason += ": priors are views of one number, not observations."
-    else:
-        reason += " if folds share cases, and so are not independent."
-    if len(by_fold) == 1:
+        reason = "The p-value is too small: priors are views of one number, not observations."
+    if not folds:
         return [reason, "There are no folds, so nothing shows how much test sets differ."]
+    by_fold = [*folds, factors[0]]
     means = cells.group_by(by_fold).agg(pl.col(RESPONSE).mean()).sort(by_fold, nulls_last=True)
     per_fold = means[RESPONSE].to_numpy().reshape(-1, cells[factors[0]].n_unique())
     statistic, df1, df2, p = f_test(evidence_from_folds(per_fold, ratio or 0))
     if statistic is None or p is None:
         return [reason, "The differences of the means per fold show no variation."]
-    name, hint = "repeated-measures F", "; test_train_ratio corrects it for folds that share cases"
-    if ratio is not None:
-        name, hint = "Nadeau-Bengio corrected F", ""
+    name = "Nadeau-Bengio corrected F" if ratio else "repeated-measures F"
     numbers = f"{statistic:.4g} on {df1:g} and {df2:g} degrees of freedom, {p_in_words(p)}"
+    hint = "; test_train_ratio corrects it for folds that share cases" if ratio is None else ""
     return [reason, f"Of the means per fold the {name} = {numbers}{hint}."]

@@ -12,6 +12,8 @@ from polaroc.predictions.row_checks import left_out
 
 # What all models have in common of a case.
 SHARED = ("truth", "cluster", "weight", "count")
+# Up to so many models filters of the rows take a tenth of the time of a partition.
+FEW_MODELS = 20
 MODELS = pl.col("model").n_unique()
 
 
@@ -56,7 +58,31 @@ def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
     return replace(cases, rows=rows, errors=())
 
 
-def refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
+def aligned_rows(cases: Cases[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The rows of each model, in one order of cases; raise where models did not score the same."""
+    ids = [*cases.fold, "case"]
+    shared = [*ids, *(name for name in SHARED if name in cases.rows.columns)]
+    models = cases.rows["model"].unique().sort(nulls_last=True)
+    if len(models) <= FEW_MODELS:
+        of_model = (pl.col("model").eq_missing(pl.lit(model)) for model in models)
+        by_model = [cases.rows.filter(condition) for condition in of_model]
+    else:
+        parts = cases.rows.partition_by("model", as_dict=True, maintain_order=True)
+        by_model = [parts[(model,)] for model in models]
+
+    def are_aligned() -> bool:
+        first, *others = (rows.select(shared) for rows in by_model)
+        is_known = not first["case"].null_count() and first.select(ids).n_unique() == first.height
+        return is_known and all(map(first.equals, others))
+
+    if not are_aligned():
+        by_model = [rows.sort(ids) for rows in by_model]
+        if not are_aligned():
+            _refuse_unpaired(cases)
+    return by_model
+
+
+def _refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
     """Raise for cases that not every model of their test set scored once, with the first of them.
 
     On folds no models need to have cases in common: then `case` may number rows.

@@ -130,12 +130,6 @@ class Comparison(Result):
             pairs = [table_of(caption, listed, of_pair | {"p_adjusted": p_value}, keys=2)]
         return [heading, self.answer, "", models, *pairs, *noted(self.warnings)]
 
-    def __repr__(self) -> str:
-        p = self.omnibus["p_value"][0] if self.omnibus.height else None
-        test = "" if p is None else f", {p_in_words(p)}"
-        count = self.models.height
-        return f"Comparison({self.measure}: {count} models{test}; print its summary())"
-
 
 def is_significant(comparison: Comparison) -> pl.Expr:
     """Whether the models of a pair differ significantly."""

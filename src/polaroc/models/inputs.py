@@ -11,7 +11,7 @@ from polaroc.base.columns import collect_like
 from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
-from polaroc.models.common_cases import common_cases, refuse_unpaired
+from polaroc.models.common_cases import aligned_rows, common_cases
 from polaroc.models.copied_folds import without_copies
 from polaroc.predictions.cases import Cases, cases_or_measures, warn_of_parts
 from polaroc.predictions.row_checks import check_clusters
@@ -157,7 +157,7 @@ def read_inputs(cases: Cases[Any]) -> Inputs:
     if held.cluster is not None:
         check_clusters(held.rows["cluster"].null_count())
     if held.fold and held.case is not None:
-        refuse_unpaired(held)
+        aligned_rows(held)
         warnings += _leaks(held)
     return Inputs(held, tuple(warnings))
 

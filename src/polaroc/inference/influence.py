@@ -31,7 +31,6 @@ from polaroc.measures.spec import Measure
 from polaroc.measures.table import merged
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import skew
-from polaroc.thresholds.named_rates import OfRates, with_slopes
 from polaroc.typing import Array
 
 
@@ -152,35 +151,33 @@ def influence_of_cases(
     return influence
 
 
-def influence_on_rate(
+def influence_on_cost(
     score: Array,
     truth: Array,
     threshold: float | None,
-    rate: OfRates,
+    missed: float,
+    alarm: float,
     weight: Array | None = None,
 ) -> CaseInfluence:
-    """The influence of the cases on a rate, or cost, at a threshold; None calls none positive.
+    """The influence of the cases on a cost at a threshold, None to call no case positive.
+
+    The cost is `missed` × (1 − t) + `alarm` × f, of the true and false positive rates t and f.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from polaroc.thresholds.named_rates import rate_at
     >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
-    >>> cost = rate_at("expected_cost", 1, cost_fn=4)
-    >>> influence_on_rate(score, truth, 0.5, cost).positives.tolist()
+    >>> influence_on_cost(score, truth, 0.5, 2, 0.5).positives.tolist()
     [[-1.0, 1.0]]
     """
     called = np.zeros(len(score)) if threshold is None else np.asarray(score >= threshold, float)
-    means, centred = [], []
-    for own in (truth, ~truth):
+    cost, influences = missed, []
+    for own, slope in ((truth, -missed), (~truth, alarm)):
         weights = None if weight is None else weight[own]
-        means.append(float(np.average(called[own], weights=weights)) if own.any() else np.nan)
-        centred.append(called[own] - means[-1])
-    value, slopes = with_slopes(rate, *means)
-    # A slope is NaN where the rate is not known, as at a prior that is not.
-    with np.errstate(invalid="ignore"):
-        influences = [slope * own[None] for slope, own in zip(slopes, centred, strict=True)]
-    return CaseInfluence(np.array([value]), influences[0], influences[1])
+        mean = float(np.average(called[own], weights=weights)) if own.any() else np.nan
+        cost += slope * mean
+        influences.append(slope * (called[own] - mean)[None])
+    return CaseInfluence(np.array([cost]), *influences)
 
 
 def influence_on_segments(

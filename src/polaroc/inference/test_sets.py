@@ -19,11 +19,10 @@ from polaroc.inference.evidence import (
     Evidence,
     UnitInfluences,
 )
-from polaroc.inference.influence import CaseInfluence, influence_of_cases, influence_on_rate
+from polaroc.inference.influence import CaseInfluence, influence_of_cases, influence_on_cost
 from polaroc.inference.scored_cases import ScoredCases
 from polaroc.measures.scoring import case_loss
 from polaroc.measures.spec import Measure
-from polaroc.thresholds.named_rates import OfRates
 from polaroc.typing import Array
 
 # Cases from which on models have threads of their own.
@@ -86,11 +85,14 @@ def evidence_from_cases(
 
 
 def evidence_at_thresholds(
-    cases: ScoredCases, thresholds: Sequence[float | None], rate: OfRates
+    cases: ScoredCases, thresholds: Sequence[float | None], missed: float, alarm: float
 ) -> Evidence:
-    """Evidence on a rate, or cost, of fitted models at fixed thresholds, None to call no case."""
+    """Evidence on the cost of fitted models at fixed thresholds, None to call no case.
+
+    All positives cost `missed` if none is found, all negatives `alarm` if all are called.
+    """
     influences = [
-        influence_on_rate(score, cases.truth, threshold, rate, cases.weights)
+        influence_on_cost(score, cases.truth, threshold, missed, alarm, cases.weights)
         for score, threshold in zip(cases.scores, thresholds, strict=True)
     ]
     return _evidence(cases, influences, AT_THRESHOLDS, ALL_ALIKE)

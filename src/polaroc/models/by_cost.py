@@ -39,11 +39,9 @@ from polaroc.models.sentences import (
 )
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
-from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
-from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.promises import NOT_PROMISED
@@ -51,6 +49,7 @@ from polaroc.thresholds.texts import threshold_texts
 from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
 
+EXPECTED_COST = "expected_cost"
 WHY = private("why")
 # Priors at which costs are compared within a range: regrets are largest at its ends.
 GRID = 25
@@ -176,8 +175,11 @@ def choose_by_cost(
     if rated.height and cases.case is not None:
         scored = read_cases(cases)
         places = [list(scored.models).index(one) for one in models.cast(cases.rows["model"].dtype)]
-        cost = rate_at(EXPECTED_COST, skew(costs.belief.mean), costs.fn, costs.fp)
-        evidence = evidence_at_thresholds(scored.of(places), rated["threshold"].to_list(), cost)
+        prior = costs.belief.mean
+        evidence = evidence_at_thresholds(
+            scored.of(places), rated["threshold"].to_list(), prior * costs.fn,
+            (1 - prior) * costs.fp,
+        )  # fmt: skip
     missed, alarms = costs.fn * (1 - rated["tpr"].to_numpy()), costs.fp * rated["fpr"].to_numpy()
     limits = rated["cost_lower"].to_numpy(), rated["cost_upper"].to_numpy()
     judged = _judged(models, evidence, missed[None], alarms[None], limits, costs)

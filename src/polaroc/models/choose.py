@@ -37,6 +37,7 @@ from polaroc.measures.catalog import (
 )
 from polaroc.measures.scoring import case_loss
 from polaroc.models.by_cost import (
+    EXPECTED_COST,
     GRID,
     choose_by_cost_of_folds,
     choose_with_tuning,
@@ -61,7 +62,6 @@ from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
 from polaroc.priors.in_use import check_level, widest
-from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.typing import Prior, Table
 
 

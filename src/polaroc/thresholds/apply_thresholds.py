@@ -184,7 +184,7 @@ def apply_thresholds(
     ...     intervals=True,
     ... )
     >>> judged.select(pl.col("precision", "precision_lower", "precision_upper").round(2)).row(0)
-    (0.2, 0.0, 0.93)
+    (0.2, 0.0, 0.96)
     """
     check_bool("intervals", intervals)
     check_bool("same_table", same_table)

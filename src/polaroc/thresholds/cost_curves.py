@@ -175,7 +175,7 @@ def decision_curve(
 
     >>> sure = pr.decision_curve(curves, [0.5], intervals=True)
     >>> sure.select(pl.col("net_benefit", "lower", "upper").round(2)).row(0)
-    (0.1, -0.16, 0.32)
+    (0.1, -0.16, 0.31)
     """
     check_bool("intervals", intervals)
     if not intervals:

@@ -20,12 +20,8 @@ class Need:
     value: float = 0  # least recall, least precision, or largest share of cases to look at
     cost_fn: float = 1
     cost_fp: float = 1
-    # Largest share of cases that may be called positive, beside costs.
-    largest_share: float | None = None
-    # The priors at which that share is kept, by default those of the need.
-    ends: tuple[float, ...] = ()
 
-    def best(self, recall: "Array", alarms: "Array") -> int:
+    def best(self, recall: Array, alarms: Array) -> int:
         """The place of the best rates, of which the first call nothing positive.
 
         That place also stands for a condition that no other rates meet.
@@ -33,27 +29,19 @@ class Need:
         if self.kind == "recall":
             enough = recall >= self.value * (1 - ROUNDING)
             return int(enough.argmax())
-        fits = self._within_capacity(recall, alarms)
         if self.kind == "cost":
-            totals = np.where(fits, self.cost(recall, alarms), np.inf)
-            most = totals.min() + ROUNDING * totals[fits].max()
-            return int((totals <= most).argmax())
-        if self.kind == "precision":
+            costs = self.cost(recall, alarms)
+            return int((costs <= costs.min() + ROUNDING * costs.max()).argmax())
+        if self.kind == "capacity":
+            called = [prior * recall + (1 - prior) * alarms for prior in self.priors]
+            fits = np.max(called, axis=0) <= self.value * (1 + ROUNDING)
+        else:
             # Precision grows with the prior.
             low = min(self.priors)
             right, raised = low * recall, low * recall + (1 - low) * alarms
-            fits &= right >= self.value * (1 - ROUNDING) * raised
+            fits = right >= self.value * (1 - ROUNDING) * raised
         most = recall[fits].max(initial=0)
         return int((fits & (recall >= most)).argmax())
-
-    def _within_capacity(self, recall: "Array", alarms: "Array") -> "Array":
-        """Whether no more cases are called positive than can be looked at, at all of the priors."""
-        share = self.value if self.kind == "capacity" else self.largest_share
-        if share is None:
-            return np.ones(len(recall), dtype=bool)
-        called = [prior * recall + (1 - prior) * alarms for prior in self.ends or self.priors]
-        within: Array = np.max(called, axis=0) <= share * (1 + ROUNDING)
-        return within
 
     def cost(self, recall: Any, alarms: Any) -> Any:
         """The expected cost of rates at the middle prior."""
@@ -68,14 +56,13 @@ class Need:
     @property
     def goal(self) -> str:
         """The goal in words that follow "to", without the costs of errors."""
-        if self.kind == "recall":
-            return f"find at least {100 * self.value:.3g} % of positives"
-        if self.kind == "precision":
-            return f"be right in at least {100 * self.value:.3g} % of alarms"
-        if self.kind == "capacity":
-            return f"look at no more than {1000 * self.value:.3g} of 1,000 cases"
         middle = self.priors[len(self.priors) // 2]
-        return f"cost least at {100 * middle:.3g} % positives"
+        return {
+            "recall": f"find at least {100 * self.value:.3g} % of positives",
+            "precision": f"be right in at least {100 * self.value:.3g} % of alarms",
+            "capacity": f"look at no more than {1000 * self.value:.3g} of 1,000 cases",
+            "cost": f"cost least at {100 * middle:.3g} % positives",
+        }[self.kind]
 
     def __str__(self) -> str:
         """The goal in words that follow "to".
@@ -89,10 +76,7 @@ class Need:
         """
         if self.kind != "cost":
             return self.goal
-        missed, alarm = self.cost_fn, self.cost_fp
-        costs = "costs as much as a false alarm"
-        if missed > alarm:
-            costs = f"costs {missed / alarm:.3g} times a false alarm"
-        elif missed < alarm:
-            costs = f"costs 1/{alarm / missed:.3g} of a false alarm"
-        return f"{self.goal}, where a missed positive {costs}"
+        ratio = self.cost_fn / self.cost_fp
+        words = f"{ratio:.3g} times" if ratio > 1 else f"1/{1 / ratio:.3g} of"
+        cost = "as much as" if ratio == 1 else words
+        return f"{self.goal}, where a missed positive costs {cost} a false alarm"

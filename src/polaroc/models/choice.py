@@ -176,7 +176,7 @@ class Judged(NamedTuple):
     models: pl.Series
     evidence: Evidence
     means: Array  # folds × models
-    limits: tuple[Array, Array]  # of each model by itself, NaN where unknown
+    limits: tuple[Array, Array] | None  # of each model by itself, by default from the evidence
     at_priors: Array  # folds × models × priors
     priors: tuple[float, ...]
     higher: bool
@@ -199,7 +199,8 @@ def ranked_models(judged: Judged, level: float) -> tuple[pl.DataFrame, pl.DataFr
     if judged.evidence.is_known:
         columns["std_error"] = np.sqrt(judged.evidence.covariance[0].diagonal())
     if known is not None:
-        correction, (lower, upper) = known.expected - means, judged.limits
+        correction = known.expected - means
+        lower, upper = own_limits(judged, level) if judged.limits is None else judged.limits
         # As wide as the interval of the model by itself, and wider by the correction.
         lower = np.minimum(lower, lower + correction)
         upper = np.maximum(upper, upper + correction)
@@ -218,6 +219,20 @@ def ranked_models(judged: Judged, level: float) -> tuple[pl.DataFrame, pl.DataFr
         nulls_equal=True, maintain_order="left",
     ).sort("mean", descending=higher, maintain_order=True)  # fmt: skip
     return with_level(ranked, level), priors
+
+
+def own_limits(judged: Judged, level: float) -> tuple[Array, Array]:
+    """The interval of each model by itself: on one test set of the log-odds, or the logarithm."""
+    lower, upper = (ends[0] for ends in judged.evidence.limits(level))
+    means, (least, most) = judged.evidence.estimates[0], judged.bounds
+    if len(judged.means) > 1 or least != 0:
+        return lower, upper
+    # The odds of an area, whose greatest value is 1, or the loss itself.
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        left = 1 - means if most == 1 else np.ones(len(means))
+        odds, factor = means / left, np.exp((upper - means) / (means * left))
+        lower, upper = odds / factor, odds * factor
+    return (lower / (1 + lower), upper / (1 + upper)) if most == 1 else (lower, upper)
 
 
 def certainty(judged: Judged, ranked: pl.DataFrame, level: float, unit: str = "") -> str:

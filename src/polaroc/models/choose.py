@@ -7,7 +7,6 @@ from dataclasses import replace
 from math import inf
 from typing import Any, Unpack
 
-import numpy as np
 import polars as pl
 
 from polaroc.base.checks import (
@@ -38,7 +37,6 @@ from polaroc.measures.catalog import (
 from polaroc.measures.scoring import case_loss
 from polaroc.models.by_cost import (
     EXPECTED_COST,
-    GRID,
     choose_by_cost_of_folds,
     choose_with_tuning,
     costs_of,
@@ -63,6 +61,9 @@ from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_bel
 from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
 from polaroc.priors.in_use import check_level, widest
 from polaroc.typing import Prior, Table
+
+# Priors at which models of predictions are compared within a range.
+GRID = 9
 
 
 def choose(
@@ -293,7 +294,8 @@ def _choose_over(inputs: Inputs, measure: str, over: Over | None, level: float) 
         at: Any = {"priors": prior} if prior is not None else {"over": over}
         name = measure if prior is not None else name
         evidence = _of_one_test_set(cases, name, measure, at)
-        if evidence.is_known:
+        if evidence.is_known and cases.in_clusters:
+            # With few clusters areas are biased upward, which these limits allow for.
             limits = evaluate(
                 cases, measure=name, **at, score_prior=cases.score_prior, intervals=True,
                 level=level,
@@ -359,7 +361,7 @@ def choose_measured(
     test_train_ratio: float | None, level: float = 0.95, evidence: Evidence | None = None,
     limits: pl.DataFrame | None = None,
 ) -> Choice:  # fmt: skip
-    """The choice from tidy measures, with the evidence and the `limits` of one test set."""
+    """The choice from tidy measures, with the evidence, and perhaps limits, of one test set."""
     refuse_one_class(measures)
     found = under_belief(measures, measure, over)
     over, table, folds = found.over, found.means, len(found.means.values)
@@ -377,17 +379,13 @@ def choose_measured(
                 "sure it is.",
             )
         evidence = no_evidence(f"each model was measured once; give {needed}")
-    if limits is not None:
-        ends = limits_of(limits, table.models)
-    elif evidence.is_known:
-        ends = tuple(end[0] for end in evidence.limits(level))
-    else:
-        ends = (np.full(len(table.models), np.nan),) * 2
     low, high = value_range(measure)
+    bounds = (-inf if low is None else low, inf if high is None else high)
+    higher = higher_is_better(measure)
+    ends = None if limits is None else limits_of(limits, table.models)
     judged = Judged(
         table.models, evidence, table.at_first, ends, found.at_priors, tuple(found.priors),
-        higher_is_better(measure), (-inf if low is None else low, inf if high is None else high),
-        found.regrets_known,
+        higher, bounds, found.regrets_known,
     )  # fmt: skip
     comparison = None
     if folds > 1 and test_train_ratio is not None:

@@ -15,7 +15,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import Segment, segment
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
-from polaroc.priors.beliefs import Belief, over_label, resolve_belief
+from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.typing import Interpolation, Priors, Start
 
 # An AUC has a note if it is this many standard errors, those of a random score, below 0.5.
@@ -137,7 +137,7 @@ def iauprec_measure(
         name="iauprec", estimate=column(PRIVATE + "iauprec"), bias_skew=bias_skew,
         sums={} if interpolation == "hull" else summed,
         hull_sums=summed if interpolation == "hull" else {},
-        over=over_label(over, scale), nodes=nodes,
+        over=belief.name, nodes=nodes,
         arguments=MeasureArguments(over=over, interpolation=interpolation, start=start),
     )  # fmt: skip
 

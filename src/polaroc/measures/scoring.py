@@ -16,7 +16,7 @@ import polars as pl
 
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
-from polaroc.priors.beliefs import over_label, resolve_belief
+from polaroc.priors.beliefs import resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 
 SCORE = "threshold"
@@ -226,8 +226,9 @@ def _over_range(build: Build, given: MeasureArguments) -> list[Measure]:
     belief = resolve_belief(given.over)
     nodes = tuple(zip(belief.skews, belief.weights, strict=True))
     mean = build("range", nodes, given)
-    label = over_label(given.over, "prior")
-    return [replace(mean, name=f"{mean.name}_range", over=label, arguments=given, nodes=nodes)]
+    return [
+        replace(mean, name=f"{mean.name}_range", over=belief.name, arguments=given, nodes=nodes)
+    ]
 
 
 def _skill(given: MeasureArguments) -> list[Measure]:

@@ -18,7 +18,7 @@ from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.balanced import balanced_point, distance, partial_area, range_error
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
-from polaroc.priors.beliefs import over_label
+from polaroc.priors.beliefs import resolve_belief
 from polaroc.priors.grids import range_of
 from polaroc.typing import Array, Frame, Quantity
 
@@ -120,7 +120,7 @@ def sens_measure(over: tuple[float, float], column: Callable[[str], pl.Expr] = p
     low, high = (balanced_point(prior, column) for prior in range_of(over))
     return Measure(
         name="sens", estimate=distance(low, high), least=low.least | high.least,
-        over=over_label(over), arguments=MeasureArguments(over=over),
+        over=resolve_belief(over).name, arguments=MeasureArguments(over=over),
     )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def auc_range_measure(
     name = f"{PRIVATE}error_{over!r}"
     return Measure(
         name="auc_range", estimate=1 - column(name) / (hi - lo),
-        sums={name: range_error(segment(column), over)}, over=over_label(over),
+        sums={name: range_error(segment(column), over)}, over=resolve_belief(over).name,
         arguments=MeasureArguments(over=over),
     )  # fmt: skip
 

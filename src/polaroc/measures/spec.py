@@ -42,7 +42,7 @@ class Measure:
     hull_sums: dict[str, pl.Expr] = field(default_factory=dict)  # what a segment of the hull adds
     # The prior at which it is taken; `OBSERVED` is each key's own, a column that of a surface.
     prior: float | str | pl.Expr | None = None
-    over: str | None = None  # the range of priors over which it is taken, as an `over_label`
+    over: str | None = None  # the range of priors over which it is taken, by its name
     bias_skew: pl.Expr | float | None = None  # the skew λ of the bias ratio λ/N, where it has one
     # Conditions, each with the note for keys that meet it; the first that is met is shown.
     warnings: tuple[tuple[pl.Expr, str], ...] = ()

@@ -13,7 +13,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, qu
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import THE_TRUTH
-from polaroc.priors.beliefs import Over, labelled_range, same_over
+from polaroc.priors.beliefs import Over, labelled_range, resolve_belief
 from polaroc.priors.grids import OBSERVED, SAME, check_prior
 from polaroc.typing import Prior
 
@@ -164,7 +164,7 @@ def over_labels(measures: pl.DataFrame, measure: str | None, over: Over | None =
     if measure is not None:
         rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
     labels = rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
-    return [label for label in labels if over is None or same_over(label, over)]
+    return [label for label in labels if over is None or label == resolve_belief(over).name]
 
 
 def range_rows(measures: pl.DataFrame, measure: str, over: Over) -> Rows | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil, log, sqrt
+from functools import partial
+from math import ceil, log, log1p, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,7 +14,6 @@ import polars as pl
 from polaroc.base.checks import is_number, shortened
 from polaroc.base.statistics import legendre, normal, quadrature
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
 from polaroc.priors.grids import prior, range_of, skew
 from polaroc.priors.in_use import level_of, the_estimate
 from polaroc.typing import Array
@@ -40,7 +40,7 @@ class Belief:
     weights
         Their weights, ≥ 0, that sum to 1.
     ends
-        The interval of an estimated prior, None of other beliefs.
+        The least and the greatest prior, None if it may be any.
 
     Examples
     --------
@@ -51,17 +51,12 @@ class Belief:
     name: str
     skews: tuple[float, ...]
     weights: tuple[float, ...]
-    # Quantiles and probabilities, which the nodes of a continuous belief have only roughly.
-    _exact: Distribution | None = field(default=None, repr=False, compare=False)
     ends: tuple[float, float] | None = field(default=None, repr=False, compare=False)
+    # The quantile of a continuous belief, whose nodes have it only roughly.
+    _quantile: Callable[[Array], Array] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return self.name
-
-    @property
-    def distribution(self) -> Distribution:
-        """The distribution itself; that of the nodes where they are the belief."""
-        return self._exact or Atoms(self.priors, self.weights)
 
     @property
     def priors(self) -> tuple[float, ...]:
@@ -73,20 +68,36 @@ class Belief:
         """The expected prior."""
         return float(np.dot(self.priors, self.weights))
 
+    def quantile(self, shares: Sequence[float]) -> list[float]:
+        """The prior below which each of the shares lies."""
+        if self._quantile is not None:
+            return self._quantile(np.array(shares)).tolist()
+        order = np.argsort(self.priors)
+        reached = np.cumsum(np.array(self.weights)[order]).searchsorted(shares)
+        return np.array(self.priors)[order][np.minimum(reached, len(order) - 1)].tolist()
+
+    def even_nodes(self, n: int) -> tuple[Array, Array]:
+        """Quantiles at n Gauss-Legendre nodes, for means of functions with kinks; few priors all.
+
+        Examples
+        --------
+        >>> len(discrete([0.05, 0.2]).even_nodes(64)[0]), len(beta(2, 18).even_nodes(64)[0])
+        (2, 64)
+        """
+        if self._quantile is None:
+            return np.array(self.priors), np.array(self.weights)
+        shares, weights = np.array(quadrature(n)).T
+        return self._quantile(shares), weights
+
     @property
     def range(self) -> tuple[float, float]:
         """The least and the greatest prior; of a beta distribution the ends of its middle 99 %."""
-        if self.ends is not None:
-            return self.ends
-        if isinstance(self._exact, Flat):
-            return self._exact.lo, self._exact.hi
-        shares = [0.0, 1.0] if self._exact is None else [0.005, 0.995]
-        low, high = self.distribution.quantile(np.array(shares)).tolist()
+        low, high = self.ends or self.quantile([0.005, 0.995])
         return low, high
 
     @property
     def inner_ends(self) -> list[float]:
-        """The ends of the interval of an estimate at which measures can be taken."""
+        """The ends at which measures can be taken."""
         return [end for end in self.ends or () if 0 < end < 1]
 
     @property
@@ -143,7 +154,9 @@ def uniform(lo: float, hi: float, scale: Literal["prior", "skew"] = "prior") -> 
     nodes, weights = map(np.array, legendre(n))
     skews = np.exp((low + high) / 2 + (high - low) / 2 * nodes)
     masses = weights * (skews if scale == "skew" else skews / (1 + skews) ** 2)
-    return _belief(name, skews, masses, Flat(lo, hi, scale))
+    if scale == "skew":
+        return _belief(name, skews, masses, (lo, hi), partial(_even_skews, lo, hi))
+    return _belief(name, skews, masses, (lo, hi), partial(_even_priors, lo, hi))
 
 
 def beta(a: float, b: float) -> Belief:
@@ -177,19 +190,22 @@ def beta(a: float, b: float) -> Belief:
             f"beta({shortened(a)}, {shortened(b)}): allowed are parameters from 0.1 to a million.",
             hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
         )
-    from scipy.special import loggamma
+    from scipy.special import betaincinv, loggamma
 
     a, b = float(a), float(b)
     # The error of the trapezoid rule is the characteristic function of ln λ at 2π/step.
     steps = min(0.6, sqrt(1 / a + 1 / b)) * 0.9 ** np.arange(40)
     errors = sum((loggamma(x + 2j * np.pi / steps) - loggamma(x)).real for x in (a, b))
-    exact = Beta(a, b)
-    low, high = exact.log_odds
-    logs = np.arange(-low, -high, -steps[np.argmax(errors < TOLERANCE)])
+    # Of the mass 1e-17 lies beyond either end.
+    low, high = betaincinv([a, b], [b, a], 1e-17)
+    logs = np.arange(
+        log1p(-low) - log(low), log(high) - log1p(-high), -steps[np.argmax(errors < TOLERANCE)]
+    )
     log_masses = -a * np.logaddexp(0, logs) - b * np.logaddexp(0, -logs)
     masses = np.exp(log_masses - log_masses.max())
     kept = masses > NEGLIGIBLE
-    return _belief(f"beta({a:g}, {b:g})", np.exp(logs[kept]), masses[kept], exact)
+    name, quantile = f"beta({a:g}, {b:g})", partial(betaincinv, a, b)
+    return _belief(name, np.exp(logs[kept]), masses[kept], None, quantile)
 
 
 def discrete(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
@@ -200,9 +216,10 @@ def discrete(priors: Sequence[float], weights: Sequence[float] | None = None) ->
     >>> discrete([0.05, 0.2])
     0.05, 0.2
     """
-    shares = [1 / len(priors)] * len(priors) if weights is None else weights
-    name = ", ".join(f"{p:g}" for p in priors)
-    return Belief(name, tuple(skew(p) for p in priors), tuple(shares))
+    shares = np.ones(len(priors)) if weights is None else np.array(weights)
+    possible = [prior for prior, share in zip(priors, shares, strict=True) if share > 0]
+    name = ", ".join(f"{prior:g}" for prior in priors)
+    return _belief(name, skew(np.array(priors)), shares, (min(possible), max(possible)))
 
 
 def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
@@ -227,7 +244,7 @@ def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
     skews = skew(np.concatenate([estimate + side * distances for side in sides]))
     low, middle, high = (f"{100 * share:.3g}" for share in (lower, estimate, upper))
     name = f"an estimated {middle} % positives ({low} to {high} %)"
-    return _belief(name, skews, np.tile(weights, len(sides)), None, (lower, upper))
+    return _belief(name, skews, np.tile(weights, len(sides)), (lower, upper))
 
 
 def resolve_belief(over: object, scale: Literal["prior", "skew"] = "prior") -> Belief:
@@ -240,17 +257,6 @@ def resolve_belief(over: object, scale: Literal["prior", "skew"] = "prior") -> B
             hint="give over=(lo, hi), or uniform(lo, hi, scale='skew').",
         )
     return over
-
-
-def over_label(over: object, scale: Literal["prior", "skew"] = "prior") -> str:
-    """The name of a range or belief in the column `over` of a measure table.
-
-    Examples
-    --------
-    >>> over_label((0.05, 0.2)), over_label(beta(2, 18))
-    ('0.05 to 0.2', 'beta(2, 18)')
-    """
-    return resolve_belief(over, scale).name
 
 
 def labelled_range(label: str) -> tuple[float, float] | None:
@@ -268,20 +274,24 @@ def labelled_range(label: str) -> tuple[float, float] | None:
         return None
 
 
-def same_over(label: str, over: Over) -> bool:
-    """Whether a label names a range, or a belief."""
-    return label == over_label(over)
+def _even_priors(lo: float, hi: float, share: Array) -> Array:
+    """The quantile of priors that are spread evenly from `lo` to `hi`."""
+    return lo + (hi - lo) * share
+
+
+def _even_skews(lo: float, hi: float, share: Array) -> Array:
+    """The quantile of priors whose skews are spread evenly."""
+    return 1 / (1 + skew(lo) - (skew(lo) - skew(hi)) * share)
 
 
 def _belief(
     name: str,
     skews: Array,
     masses: Array,
-    exact: Distribution | None,
-    ends: tuple[float, float] | None = None,
+    ends: tuple[float, float] | None,
+    quantile: Callable[[Array], Array] | None = None,
 ) -> Belief:
     """A belief of nodes whose masses need not sum to 1."""
     weights = masses / masses.max()
-    return Belief(
-        name, tuple(skews.tolist()), tuple((weights / weights.sum()).tolist()), exact, ends
-    )
+    weights /= weights.sum()
+    return Belief(name, tuple(skews.tolist()), tuple(weights.tolist()), ends, quantile)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-import numpy as np
 import polars as pl
 
 from polaroc.base.checks import (
@@ -218,7 +217,7 @@ def apply_thresholds(
     shared = [key for key in named if key not in OF_THRESHOLDS]
     judged = _judged(predictions, points, shared)
     if isinstance(priors, Belief):
-        low, high = priors.distribution.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
+        low, high = priors.quantile([(1 - level) / 2, (1 + level) / 2])
         judged = judged.with_columns(
             prior=pl.lit(priors.mean), prior_lower=pl.lit(low), prior_upper=pl.lit(high)
         )

@@ -10,7 +10,6 @@ from polaroc.base.checks import is_number, shortened
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.distributions import Beta
 from polaroc.priors.grids import range_of, skew
 from polaroc.priors.in_use import within_unit
 from polaroc.typing import Quantity
@@ -170,13 +169,13 @@ def ends_of(over: object) -> tuple[float, float]:
     """The least and the greatest prior of a range or belief."""
     if not isinstance(over, Belief):
         return range_of(over)
-    if isinstance(over.distribution, Beta):
+    if over.ends is None:
         raise InvalidArgument(
             f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "
             "range.",
             hint="give the range: over=(0.05, 0.20).",
         )
-    return within_unit(*over.range)
+    return within_unit(*over.ends)
 
 
 def promise(

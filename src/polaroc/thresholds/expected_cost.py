@@ -26,14 +26,12 @@ from polaroc.base.columns import (
     with_level,
 )
 from polaroc.base.private_columns import private
-from polaroc.base.statistics import quadrature
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.hull import hulls_of
 from polaroc.errors import InvalidArgument, example
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief
-from polaroc.priors.distributions import Atoms
 from polaroc.priors.in_use import NO_INTERVAL, PRIOR_AND_LIMITS, level_of
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.typing import Array, Table
@@ -124,7 +122,7 @@ def expected_cost(
         fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
         check_factors(cost_fn=fn, cost_fp=fp)
         about_cost = discrete([fn / (fn + fp)])
-    known, informed = _nodes(discrete([fn / (fn + fp)])), _nodes(about_cost)
+    known, informed = discrete([fn / (fn + fp)]).even_nodes(NODES), about_cost.even_nodes(NODES)
     priors: float | pl.DataFrame
     beliefs: dict[tuple[float | None, ...], Nodes]
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
@@ -132,7 +130,7 @@ def expected_cost(
         at = ["prior", *PRIOR_LIMITS]
     else:
         belief = _belief("over", over)
-        priors, beliefs, at = belief.mean, {(): _nodes(belief)}, []
+        priors, beliefs, at = belief.mean, {(): belief.even_nodes(NODES)}, []
     given = cases_or_curve(curve, columns)
     hulls = hulls_of(curves_of(given)).cache()
     points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp).lazy()
@@ -197,7 +195,7 @@ def _estimates(
         if None not in (prior, *limits):
             belief = belief_of_estimate(table[number])
             means[-1] = belief.mean
-            beliefs[belief.mean, *limits] = _nodes(belief)
+            beliefs[belief.mean, *limits] = belief.even_nodes(NODES)
     return table.with_columns(pl.Series("prior", means, pl.Float64)), beliefs
 
 
@@ -215,15 +213,6 @@ def _belief(argument: str, value: object) -> Belief:
             hint=example(argument, (0.05, 0.2) if argument == "over" else 0.9),
         )
     return resolve_belief(value)
-
-
-def _nodes(belief: Belief) -> Nodes:
-    """Values with weights: of a few values themselves, else Gauss-Legendre nodes of shares."""
-    known = belief.distribution
-    if isinstance(known, Atoms):
-        return np.array(known.values), np.array(known.weights)
-    shares, weights = np.array(quadrature(NODES)).T
-    return known.quantile(shares), weights
 
 
 def _least_cost(t: Array, f: Array, prior: Nodes, share: Nodes) -> float:

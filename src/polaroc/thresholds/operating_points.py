@@ -27,7 +27,7 @@ from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label, resolve_belief
+from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
 from polaroc.thresholds.constraints import (
@@ -228,7 +228,7 @@ def operating_points(
     added = []
     if over is not None:
         ends = zip(OVER_ENDS, resolve_belief(over).range, strict=True)
-        added = [pl.lit(over_label(over)).alias(OVER)]
+        added = [pl.lit(resolve_belief(over).name).alias(OVER)]
         added += [pl.lit(end, pl.Float64).alias(name) for name, end in ends]
     if confidence is not None:
         added.append(_promise(limits, confidence, interval or ("prior",)).alias(PROMISE))

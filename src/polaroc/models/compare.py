@@ -15,7 +15,6 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import (
-    Contrasts,
     Evidence,
     all_pairs,
     by_holm,
@@ -291,18 +290,17 @@ def _comparison(
     return Comparison(
         pl.DataFrame(omnibus, schema=OMNIBUS, orient="row"),
         with_level(table, level), with_level(ordered, level),
-        (*warnings, *without_variation(pairs, models)), level=level, **fields,
+        (*warnings, *_without_variation(table)), level=level, **fields,
     )  # fmt: skip
 
 
-def without_variation(pairs: Contrasts, models: Sequence[object] | pl.Series) -> list[str]:
+def _without_variation(pairs: pl.DataFrame) -> list[str]:
     """A warning about the pairs of models whose difference shows no variation."""
-    constant = np.flatnonzero(pairs.std_error == 0)
-    if not len(constant):
+    constant = pairs.filter(pl.col("std_error").is_null())
+    if constant.is_empty():
         return []
-    named = [f"{models[int(pairs.first[i])]!r} and {models[int(pairs.second[i])]!r}"
-             for i in constant[:5]]  # fmt: skip
-    more = f" and {len(constant) - 5} more pairs" if len(constant) > 5 else ""
+    named = [f"{a!r} and {b!r}" for a, b in constant.select("model_a", "model_b").head(5).rows()]
+    more = f" and {constant.height - 5} more pairs" if constant.height > 5 else ""
     return [
         f"The difference of {'; '.join(named)}{more} shows no variation, as where models rank alike"
         " or separate the classes perfectly: there is neither an interval nor a p-value for it."

@@ -113,9 +113,9 @@ class Comparison(Result):
         caption = "Mean over folds" if self.target == "algorithm" else "Estimate"
         caption += f" with its {100 * self.level:g} % interval"
         caption += "" if self.higher_is_better else " (less is better)"
-        forms: dict[str, Any] = {"model": str} | dict.fromkeys(
-            ("estimate", "lower", "upper"), number
-        )
+        forms: dict[str, Any] = {
+            "model": str, "estimate": number, "lower": number, "upper": number
+        }  # fmt: skip
         if self.pairs.is_empty():
             models, pairs = table_of(caption, self.models, forms), []
         else:
@@ -123,11 +123,12 @@ class Comparison(Result):
             lettered = self.models.with_columns(letters=letters(self))
             models = table_of(caption, lettered, forms | {"letters": shortened})
             listed, which = first_pairs(self)
-            of_pair: dict[str, Any] = dict.fromkeys(("model_a", "model_b"), str) | dict.fromkeys(
-                ("difference", "adjusted_lower", "adjusted_upper"), number
-            )
+            of_pair: dict[str, Any] = {
+                "model_a": str, "model_b": str, "difference": number, "adjusted_lower": number,
+                "adjusted_upper": number, "p_adjusted": p_value,
+            }  # fmt: skip
             caption = f"Pairs{which}, adjusted by Holm's method"
-            pairs = [table_of(caption, listed, of_pair | {"p_adjusted": p_value}, keys=2)]
+            pairs = [table_of(caption, listed, of_pair, keys=2)]
         return [heading, self.answer, "", models, *pairs, *noted(self.warnings)]
 
 

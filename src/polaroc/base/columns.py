@@ -30,30 +30,27 @@ PRIOR_LIMITS = ("prior_lower", "prior_upper")
 # The promise of a threshold, in one sentence.
 PROMISE = "promise"
 WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
-POINT = ("rule", "share")
 # Whether a curve has both classes.
 HAS_BOTH = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
 RESERVED = frozenset(
     (
-        *CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, COVERAGE, *POINT, OVER, *OVER_ENDS, PROMISE,
+        *CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, COVERAGE, "rule", OVER, *OVER_ENDS, PROMISE,
         *PRIOR_LIMITS, "precision", EFFECTIVE,
     )
 )  # fmt: skip
-# Further columns of judged thresholds and of expected costs, and the columns that have limits.
+# Columns of judged thresholds, most of them with limits, and of expected costs.
 FURTHER = (
     "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
     "f_measure", "accuracy", "error", "informedness",
 )  # fmt: skip
-COSTS_WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
-EXPECTED_COSTS = (*COSTS_WITH_LIMITS, "worth_of_prior", "cost_trivial")
-HAVE_LIMITS = ("tpr", "fpr", "precision", "posfrac", "cost", *FURTHER, *COSTS_WITH_LIMITS)
+JUDGED = ("tpr", "fpr", "precision", "posfrac", "cost", *FURTHER)
+EXPECTED_COSTS = (
+    "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
+)  # fmt: skip
 # Keys with these names could not be told from the columns of tables of thresholds.
 OF_THRESHOLDS = frozenset(
-    (
-        "posfrac", "cost", *FURTHER, *EXPECTED_COSTS,
-        *(f"{name}_{end}" for name in HAVE_LIMITS for end in ("lower", "upper")),
-    )
-)  # fmt: skip
+    (*JUDGED, *EXPECTED_COSTS, *(f"{name}_{end}" for name in JUDGED for end in ("lower", "upper")))
+)
 # A hint for keys that hold lists, structs, bytes or durations.
 AS_TEXT = (
     'make text of it first: pl.col(...).list.join(","), .struct.json_encode(), '

@@ -21,8 +21,8 @@ LEAST_LABEL, GREATEST_LABEL = _columns("least_label greatest_label")
 KEY_INDEX, SORT_CODE, PLACE, SIZE = _columns("index code place size")
 RECALL, STEP, ROW, RANGE, NEG_SQUARES = _columns("recall step row range neg_squares")
 
-# Thresholds.
-SAME, SHARES, SOUGHT = _columns("same shares sought")
+# Tables that may be the same.
+(SAME,) = _columns("same")
 
 # Limits.
 (LIMITS_NOTE,) = _columns("limits_note")

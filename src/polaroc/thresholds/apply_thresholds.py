@@ -228,12 +228,12 @@ def apply_thresholds(
     if not has_interval:
         judged = judged.with_columns(prior_lower="prior", prior_upper="prior")
     t, f, prior = (pl.col(name) for name in ("tpr", "fpr", "prior"))
-    more = [*further, *(("posfrac", "cost") if intervals else ())]
+    more = [*(("posfrac", "cost") if intervals else ()), *further]
     judged = judged.with_columns(
         rate_at(name, t, f, (1 - prior) / prior, cost_fn, cost_fp).fill_nan(None).alias(name)
         for name in ("precision", *more)
     ).sort(*keys, "prior", "rule", "threshold", nulls_last=True)
-    limited = ["tpr", "fpr", "precision", "posfrac", "cost", *further] if intervals else []
+    limited = ["tpr", "fpr", "precision", *more] if intervals else []
     judged = with_effects(judged, cases, keys) if intervals else judged
 
     def finished(frame: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS
-from polaroc.base.text import listed_rows
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.atomic import atomic_file
@@ -24,33 +23,15 @@ NUMBERS = (
 
 @dataclass(frozen=True)
 class SavedThresholds:
-    """Thresholds, one per key, as they were chosen on a tuning table.
-
-    Attributes
-    ----------
-    keys
-        The key columns.
-    score
-        The column of the scores, or those of the models.
-    over
-        The range of priors; None where there was a single one.
-    confidence
-        The confidence of the promises; None where there are none.
-    constraints
-        The limits by the name of their rate, that of the rule among them.
-    fingerprint
-        Of the curves that they were chosen on, whatever the order of the rows.
-    points
-        The rows of `operating_points`.
-    """
+    """Thresholds, one per key, as they were chosen on a tuning table."""
 
     keys: list[str]
-    score: str | list[str]
-    over: tuple[float, float] | None
-    confidence: float | None
+    score: str | list[str]  # the column of the scores, or those of the models
+    over: tuple[float, float] | None  # the range of priors
+    confidence: float | None  # of the promises
     constraints: dict[str, float]
-    fingerprint: str
-    points: list[dict[str, Any]]
+    fingerprint: str  # of the curves that they were chosen on
+    points: list[dict[str, Any]]  # the rows of `operating_points`
 
     def write(self, path: Path, force: bool = False) -> None:
         """Write the file whole, or not at all."""
@@ -81,12 +62,7 @@ class SavedThresholds:
         )
 
     def check(self, curves: pl.DataFrame, keys: Sequence[str], score: str | Sequence[str]) -> None:
-        """Refuse the tuning table itself, whose rates are too good, and other models."""
-        if missing := [key for key in self.keys if key not in keys]:
-            raise InvalidTable(
-                f"the thresholds have the key {quoted(missing)}, which is no key of the file.",
-                hint=f"say what the columns {quoted(self.keys)} are, with --model or --fold.",
-            )
+        """Refuse the tuning table itself, whose rates are too good, and scores of another name."""
         if not self.keys and score != self.score:
             raise InvalidTable(
                 f"the threshold is of the score {quoted([self.score])}, and {quoted([score])} is "
@@ -97,15 +73,6 @@ class SavedThresholds:
             raise InvalidTable(
                 "these are the very cases that the thresholds were chosen on.",
                 hint="judge them on other cases.",
-            )
-        if not self.keys:
-            return
-        known = self.table(curves.schema)
-        others = curves.join(known, on=self.keys, how="anti", nulls_equal=True).select(self.keys)
-        if others.height:
-            raise InvalidTable(
-                f"there is no threshold for {listed_rows(others.unique(maintain_order=True), 3)}.",
-                hint="choose thresholds for it on cases of its own, or leave its rows out.",
             )
 
 

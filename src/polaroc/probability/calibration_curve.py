@@ -7,7 +7,6 @@ import polars as pl
 
 from polaroc.base.columns import curve_keys, parts_by_key, with_level
 from polaroc.curves.curve import in_order
-from polaroc.curves.hull import hull_vertices
 from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note
@@ -61,6 +60,8 @@ def _points(
     seed: int,
 ) -> pl.DataFrame:
     """The points of one curve that has both classes, at each prior."""
+    from scipy.optimize import isotonic_regression
+
     own = float(cells["negatives"][0] / cells["positives"][0])
     # From the worst score to the best, without the anchor.
     cells = cells.drop_nulls(SCORE).reverse()
@@ -68,14 +69,19 @@ def _points(
     size = pos + neg
     if score_prior != OBSERVED:
         score = reweighted(score, skew(float(score_prior)), own)
-    shown = _shown(pos, size)
+    fitted = isotonic_regression(pos / size, weights=size)
+    # The ends of blocks of equal shares, and cells that are evenly spread over the cases.
+    evenly = np.linspace(0, size.sum(), POINTS, endpoint=False)
+    shown = np.unique(
+        [*fitted.blocks[:-1], *fitted.blocks[1:] - 1, *np.searchsorted(size.cumsum(), evenly)]
+    )
     band = {"lower": None, "upper": None, "note": "weights are not counts of cases: no band"}
     if cells.schema["pos"].is_integer():
         lower, upper = _band(score, size, shown, level, draws, seed)
         band = {"lower": lower, "upper": upper, "note": None}
     points = pl.DataFrame(
         {
-            "score": score[shown], "probability": _isotonic(pos, size)[shown],
+            "score": score[shown], "probability": fitted.x[shown],
             "cases": np.diff(size.cumsum()[shown], prepend=0), **band,
         },
         schema_overrides={"lower": pl.Float64, "upper": pl.Float64, "note": pl.String},
@@ -90,30 +96,12 @@ def _points(
     )
 
 
-def _isotonic(pos: Array, size: Array) -> Array:
-    """The share of positives at each score, from the worst to the best, made monotone."""
-    from scipy.optimize import isotonic_regression
-
-    fitted: Array = isotonic_regression(pos / size, weights=size).x
-    return fitted
-
-
-def _shown(pos: Array, size: Array) -> Array:
-    """The ends of blocks, and cells that are evenly spread over the cases."""
-    above = np.concatenate(([0], (size - pos)[::-1].cumsum()))
-    ends = hull_vertices(above, np.concatenate(([0], pos[::-1].cumsum())))
-    # A vertex is after the last cell of its block, counted from the best.
-    firsts = len(pos) - ends[1:]
-    lasts = len(pos) - 1 - ends[:-1]
-    spread = np.searchsorted(size.cumsum(), np.linspace(0, size.sum(), POINTS, endpoint=False))
-    inside: Array = np.unique(np.concatenate((firsts, lasts, spread)))
-    return inside[(inside >= 0) & (inside < len(pos))]
-
-
 def _band(
     score: Array, size: Array, shown: Array, level: float, draws: int, seed: int
 ) -> tuple[Array, Array]:
     """Quantiles, at the shown cells, of isotonic regressions of draws of calibrated cases."""
+    from scipy.optimize import isotonic_regression
+
     place = np.arange(len(score))
     if len(score) > MAX_CELLS:
         # The middle of each cell decides on its bin.
@@ -123,6 +111,8 @@ def _band(
     mean = np.bincount(place, weights=size * score) / counts
     rng = np.random.default_rng(seed)
     drawn = rng.binomial(counts.astype(np.int64), np.clip(mean, 0, 1), size=(draws, len(counts)))
-    known = np.array([_isotonic(of_draw, counts)[place[shown]] for of_draw in drawn])
+    known = np.array(
+        [isotonic_regression(of_draw / counts, weights=counts).x[place[shown]] for of_draw in drawn]
+    )
     lower, upper = np.quantile(known, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return lower, upper

@@ -28,7 +28,7 @@ from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.grids import is_among, some_priors
+from polaroc.priors.grids import is_among, skew, some_priors
 from polaroc.typing import Priors, Table
 
 SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
@@ -116,24 +116,32 @@ def probabilities(
     shared = curve_keys(tuned)
     cases, names = _rows(table, columns)
     check_shared_keys(shared, cases.keys, "the curve")
-    # The rows are read once, also where the source is not the same twice.
+    if isinstance(cases.rows, pl.DataFrame):
+        invalid = cases.rows[ROW_NOTE].drop_nulls()
+        if len(invalid):
+            raise InvalidPredictions(
+                f"{len(invalid)} of {cases.rows.height} rows cannot be scored: {invalid[0]}.",
+                hint="drop such rows first: frame.drop_nulls(...), or correct them.",
+            )
+    # The rows are read once, also if the source is not the same twice.
     rows = cases.rows.lazy().with_row_index(ROW).cache()
     tuned = with_key_types(tuned, rows.collect_schema(), shared)
-    calibrated = _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
-    no_flag = pl.LazyFrame({SAME: [False]})
-    same = no_flag if same_table else _is_tuning_table(rows, tuned, shared)
+    same = pl.LazyFrame({SAME: [False]})
+    if not same_table:
+        same = _is_tuning_table(rows, tuned, shared)
+    found = (
+        _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
+        .join(same, how="cross")
+        .with_columns(note=pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note"))
+        .sort(ROW, PLACE)
+        .select(*(pl.col(GIVEN).struct.field(name) for name in names), *ADDED, SAME)
+    )
     if isinstance(cases.rows, pl.LazyFrame):
-        return _shown(calibrated, names, same)
-    invalid = rows.select(ROW_NOTE).drop_nulls()
-    result, invalid, flag = pl.collect_all([calibrated, invalid, same])
-    if invalid.height:
-        raise InvalidPredictions(
-            f"{invalid.height} of {cases.rows.height} rows cannot be scored: {invalid.item(0, 0)}.",
-            hint="drop such rows first: frame.drop_nulls(...), or correct them.",
-        )
-    if flag.item():
+        return found.drop(SAME)
+    collected = found.collect()
+    if collected[SAME].any():
         refuse_tuning_table()
-    return _shown(result.lazy(), names, no_flag).collect()
+    return collected.drop(SAME)
 
 
 def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]]:
@@ -187,22 +195,16 @@ def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) ->
 def _at_priors(rows: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     resolved = some_priors(priors)
     grid = pl.LazyFrame({"prior": resolved}, schema={"prior": pl.Float64}).with_row_index(PLACE)
-    own, prior = 1 / (1 + pl.col(OWN_SKEW)), pl.col("prior")
-    lack = pl.when(pl.col(OF_ROW).is_not_null() & pl.col(OWN_SKEW).is_null())
-    note = pl.coalesce(ROW_NOTE, "note", lack.then(pl.lit(NO_CURVE)))
+    own, prior, ratio = 1 / (1 + pl.col(OWN_SKEW)), pl.col("prior"), pl.col(RATIO)
     scored = pl.col(OF_ROW).is_not_null()
+    no_curve = pl.when(scored & pl.col(OWN_SKEW).is_null()).then(pl.lit(NO_CURVE))
     crossed = rows.join(grid, how="cross")
     if None in resolved and len(resolved) > 1:
         crossed = crossed.filter(prior.is_not_null() | ~is_among(own, resolved))
-    return (
-        crossed
-        .with_columns(pl.coalesce("prior", pl.when(own.is_finite()).then(own)).alias("prior"))
-        .with_columns(
-            pl.when(scored).then(pl.col(RATIO) / (pl.col(RATIO) + (1 - prior) / prior))
-            .alias("probability"),
-            note.alias("note"),
-        )
-    )  # fmt: skip
+    return crossed.with_columns(
+        prior=pl.coalesce("prior", pl.when(own.is_finite()).then(own)),
+        note=pl.coalesce(ROW_NOTE, "note", no_curve),
+    ).with_columns(probability=pl.when(scored).then(ratio / (ratio + skew(prior))))
 
 
 def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -220,13 +222,6 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
         # Sums of weights are no counts.
         as_often = pl.col(own).is_not_null() & pl.col(tuned).is_not_null()
     return both.select((as_often.fill_null(False).all() & (pl.len() > 0)).alias(SAME))
-
-
-def _shown(rows: pl.LazyFrame, names: Sequence[str], same: pl.LazyFrame) -> pl.LazyFrame:
-    note = pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note").alias("note")
-    flagged = rows.join(same, how="cross").with_columns(note)
-    fields = (pl.col(GIVEN).struct.field(name) for name in names)
-    return flagged.sort(ROW, PLACE).select(*fields, *ADDED)
 
 
 def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

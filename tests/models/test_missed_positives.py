@@ -98,27 +98,24 @@ def test_few_positives_leave_it_open_and_as_many_as_are_asked_for_decide(cases, 
     result = gate(predictions, margin=margin)
     assert result.verdict == "undecided"
     assert result.lower < -margin
-    said = re.match(r"About ([\d.]+) times as many cases, ([\d,]+), would", result.warnings[0])
-    times, number = (float(one.replace(",", "")) for one in said.groups())
+    times = int(re.match(r"About (\d+) times as many cases would", result.warnings[0])[1])
     # Half the width is so many times as far as the margin, squared.
     gap = result.difference + margin
-    assert times == pytest.approx(((result.difference - result.lower) / gap) ** 2, rel=0.1)
-    assert number == pytest.approx(times * sum(cases), rel=0.1)
+    assert times == math.ceil(((result.difference - result.lower) / gap) ** 2)
     # The same rows so many times, as if they were other cases.
-    times = math.ceil(times)
     more = pl.concat(
         predictions.with_columns(pl.col("id") + copy * sum(cases)) for copy in range(times)
     )
     assert gate(more, margin=margin).verdict == "pass"
 
 
-def test_what_no_number_of_cases_decides_is_said():
+def test_where_the_difference_is_the_margin_no_number_of_cases_decides():
     predictions = alike(60, 400)
     lead = gate(predictions).difference
     if lead > 0:
         predictions = predictions.with_columns(pl.col("model").replace({"A": "B", "B": "A"}))
-    result = gate(predictions, margin=abs(lead) + 1e-9)
-    assert "Even 1,024 times as many cases" in result.warnings[0]
+    result = gate(predictions, margin=abs(lead))
+    assert "No number of cases would decide it" in result.warnings[0]
 
 
 # --- Folds ---------------------------------------------------------------------------------------
@@ -177,18 +174,10 @@ def test_without_cases_or_of_measures_the_number_of_positives_is_what_is_known()
 def test_weights_do_not_count_as_so_many_positives():
     few = in_folds(alike(40, 400), 1).with_columns(weight=pl.lit(10.0))
     roles = {**NAMES, "fold": ["repeat", "fold"], "test_train_ratio": 1 / 9, "measure": "auc"}
-    expected = pr.gate(few, **{**roles, "case": None})
     weighted = pr.gate(few, **{**roles, "case": None}, weight="weight")
-    assert weighted.lower == pytest.approx(expected.lower)
+    assert (weighted.verdict, weighted.lower) == ("undecided", None)
     named = [pr.gate(few, **roles, **more).lower for more in ({}, {"weight": "weight"})]
     assert named[0] == pytest.approx(named[1])
-    # One heavy positive in each fold is about as many as there are folds.
-    heavy = pl.when(pl.col("truth") & (pl.int_range(pl.len()).over("fold", "model") < 1))
-    uneven = few.sort("fold", "model", "truth", "id", descending=[False, False, True, False])
-    uneven = uneven.with_columns(weight=heavy.then(1e6).otherwise(1.0))
-    assert pr.gate(uneven, **{**roles, "case": None}, weight="weight").lower == pytest.approx(
-        (1 + pr.gate(uneven, **roles, weight="weight").difference) * 0.025 ** (1 / 10) - 1
-    )
     measures = pr.evaluate(few, truth="truth", score="score", model="model",
                            fold=["repeat", "fold"], weight="weight")  # fmt: skip
     result = pr.gate(measures, champion="A", challenger="B", measure="auc", test_train_ratio=1 / 9)

@@ -191,7 +191,7 @@ def gate(
         if as_markdown:
             typer.echo(result.markdown, nl=False)
         elif as_json:
-            names = ["answer", *(one.name for one in fields(result))]
+            names = ["answer", "verdict", *(one.name for one in fields(result))]
             print_json({name: getattr(result, name) for name in names}, result.warnings)
         else:
             show(result.shown)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc.base.checks import check_text, is_number, shortened
 from polaroc.base.rounding import rounded_up
-from polaroc.base.statistics import equal_units
 from polaroc.errors import InvalidArgument, example
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label
 from polaroc.models.compare import WIDER_IN_GATE, compare
@@ -21,7 +20,7 @@ from polaroc.models.gate_limits import (
     why_too_few,
     with_unseen,
 )
-from polaroc.models.gate_result import GateResult, decide
+from polaroc.models.gate_result import GateResult
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
 from polaroc.models.measure_rows import needs_range, of_one_range
 from polaroc.models.paired_cases import single_measure
@@ -29,11 +28,8 @@ from polaroc.models.sentences import describe_priors
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Prior, Table
 
-# The largest multiple of the cases that is named.
-MAX_CASES = 1024
 UNKNOWN_POSITIVES = (
     "Nothing tells how many positives there are, of which a model may miss some that few would not "
     "show. So there is no interval, pass or fail: give predictions with case='id'; or of measures "
@@ -109,24 +105,22 @@ def gate(
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003), with J−1
     degrees of freedom. It is about models trained again on other samples of this size.
 
-    On one test set it is about these fitted models on other cases like these. It is Student's,
-    with one degree of freedom less than there are cases of the rarer class. The variance is that
-    of the influences of the cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988), to
-    which one and a half cases with the largest influence are added per class; where influences are
-    skewed, a limit moves outwards (Johnson 1978). With `cluster` influences are summed within each
-    cluster (Obuchowski 1997).
+    On one test set it is about these fitted models on other cases like these: Student's, with one
+    degree of freedom less than there are cases of the rarer class. The variance is that of the
+    influences of the cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988), with one
+    and a half more cases of the largest influence per class; skewed influences move a limit
+    outwards (Johnson 1978). With `cluster` influences are summed by cluster (Obuchowski 1997).
 
     For AUC, AUPREC and IAUPREC the interval leaves room for positives of a kind that was not seen
-    and that one of the models misses: of n positives none is of a kind that is the share
-    1 − 0.025^(1/n) with a chance of 0.025. For the AUC the same holds of negatives. So wrong passes
-    stay rare with few cases (``just simulate gates_cases``). On folds the interval is as wide, too,
-    as that of the cases, each of which counts once, by its mean over the folds.
+    and that one model misses: n positives show none of a kind that is the share 1 − 0.025^(1/n)
+    with a chance of 0.025; for the AUC the same holds of negatives. So wrong passes stay rare with
+    few cases (``just simulate gates_cases``). On folds each case counts once, by its mean, and the
+    wider of both intervals counts.
 
     There is no interval, and the verdict is "undecided": if nothing shows how much the difference
     varies, such as that of two models that rank all cases alike; with fewer than 20 cases of a
-    class; for AUPREC and IAUPREC with far too few negatives for the priors; for measures of
-    weighted cases, or of folds whose `test_train_ratio` is not known, which do not tell how many
-    positives there are.
+    class; for AUPREC and IAUPREC with far too few negatives for the priors; where the number of
+    positives is not known, as of measures of weighted cases, or without `test_train_ratio`.
 
     Examples
     --------
@@ -165,77 +159,62 @@ def gate(
         difference, lower, upper = (end and 0 - end for end in (difference, upper, lower))
     warnings = [*inputs.warnings, *(one for one in compared.warnings if WIDER_IN_GATE not in one)]
 
-    if lower is not None and not inputs.are_measures and inputs.cases.case is not None:
-        one = single_measure(measure, prior or OBSERVED, over, score_prior)
-        units = unit_influences(inputs, challenger, one)
-        if inputs.on_cases and (why := why_too_few(one, units)):
-            warnings.append(why)
-            lower = upper = None
-        elif inputs.on_cases:
-            lower, upper = difference_limits(measure, difference, units, level)
-        elif measure in AREAS:
-            limits = difference_limits(measure, difference, units, level)
-            lower, upper = min(lower, limits[0]), max(upper, limits[1])
-    elif lower is not None and measure in AREAS:
-        positives = _positives_of_folds(inputs, compared.test_train_ratio)
-        if positives is None:
-            warnings.append(UNKNOWN_POSITIVES)
-            lower = upper = None
+    if lower is not None and (inputs.on_cases or measure in AREAS):
+        limits: tuple[float, float] | None = None
+        if inputs.are_measures or inputs.cases.case is None:
+            positives = _positives_of_folds(inputs, compared.test_train_ratio)
+            note = None if positives else UNKNOWN_POSITIVES
+            if positives:
+                # As of so many equal cases, which may be no whole number.
+                unseen = 1 - ((1 - level) / 2) ** (1 / positives)
+                limits = with_unseen((lower, upper), difference, unseen)
         else:
-            # As of so many equal cases, which may be no whole number.
-            unseen = 1 - ((1 - level) / 2) ** (1 / positives)
-            lower, upper = with_unseen((lower, upper), difference, unseen)
+            one = single_measure(measure, prior or "observed", over, score_prior)
+            units = unit_influences(inputs, challenger, one)
+            note = why_too_few(one, units)
+            if note is None:
+                limits = difference_limits(measure, difference, units, level)
+                if inputs.folds:
+                    limits = min(lower, limits[0]), max(upper, limits[1])
+        lower, upper = limits or (None, None)
+        warnings += [note] if note else []
 
-    higher = higher_is_better(measure)
-    verdict = decide(lower, upper, margin, higher=higher)
-    if verdict == "undecided" and lower is not None:
-        gap = difference + margin if higher else margin - difference
-        # The limit that is beyond the margin comes closer with the root of the number of cases.
-        half = difference - lower if (gap >= 0) == higher else upper - difference
-        times = (half / gap) ** 2 if gap else inf
-        warnings.insert(0, _more_cases(times, compared.size if inputs.on_cases else None))
-    if inputs.are_measures:
-        _, over = of_one_range(inputs.table, measure, over)
-    if prior == OBSERVED or (
-        prior is None and CATALOG[measure].at_priors and not inputs.are_measures
-    ):
+    is_observed = prior is None and not inputs.are_measures and CATALOG[measure].at_priors
+    if prior == "observed" or is_observed:
         place = "at the observed prior"
+    elif prior is not None:
+        place = describe_priors(None, [prior])
     else:
-        place = describe_priors(over, [] if prior is None else [prior])
-    return GateResult(
-        verdict, difference, lower, upper, champion, challenger,
-        f"{label(measure)} {place}".rstrip(), higher, margin, level,
+        place = describe_priors(
+            of_one_range(inputs.table, measure, over)[1] if inputs.are_measures else over
+        )
+    result = GateResult(
+        difference, lower, upper, champion, challenger, f"{label(measure)} {place}".rstrip(),
+        higher_is_better(measure), margin, level,
         f"{compared.size:,} {'cases' if inputs.on_cases else 'folds'}",
         compared.models.select("model", "estimate", "lower", "upper"),
         tuple(dict.fromkeys(warnings)),
     )  # fmt: skip
+    if lower is None or result.verdict != "undecided":
+        return result
+    gap = difference + margin if result.higher_is_better else margin - difference
+    half = difference - lower if (gap >= 0) == result.higher_is_better else upper - difference
+    # The width shrinks at least with the root of the number of cases.
+    times = f"About {rounded_up((half / gap) ** 2):,} times as many" if gap else "No number of"
+    needed = f"{times} cases would decide it, if the models differed as much on them."
+    return replace(result, warnings=(needed, *result.warnings))
 
 
 def _positives_of_folds(inputs: Inputs, ratio: float | None) -> float | None:
     """The number of positives of all folds, None where the table does not tell it."""
-    table, cases = inputs.table, inputs.cases
+    rows, weight, count = inputs.table, inputs.cases.weight, inputs.cases.count
     if not inputs.are_measures:
-        rows = table.filter("truth")
-        total, keys = rows.height, table.select(inputs.keys).n_unique()
-        if cases.count is not None:
-            total = int(rows["count"].sum())
-        if cases.weight is not None:
-            total = equal_units(rows["weight"].to_numpy())
-    elif table.schema.get("positives", pl.String()).is_integer():
-        by_key = table.group_by(inputs.keys).agg(pl.col("positives").max())
-        total, keys = int(by_key["positives"].sum()), by_key.height
-    else:
+        size = pl.len() if count is None else pl.col("count").sum()
+        rows = rows.filter("truth").group_by(inputs.keys).agg(size.alias("positives"))
+    is_known = rows.schema.get("positives", pl.String()).is_integer() and weight is None
+    if ratio is None or not is_known:
         return None
+    by_key = rows.group_by(inputs.keys).agg(pl.col("positives").max())["positives"].to_list()
     # All cases that a fold does not test are trained on; folds that share nothing add up.
-    if ratio == 0:
-        return total / 2
-    return total / keys * (1 + 1 / ratio) if ratio and total else None
-
-
-def _more_cases(times: float, cases: int | None) -> str:
-    """How many cases would decide what is open, of one test set their number."""
-    as_now = "would {}decide it, if the models differed as much on them."
-    if times > MAX_CASES:
-        return f"Even {MAX_CASES:,} times as many cases {as_now.format('not ')}"
-    number = "" if cases is None else f", {rounded_up(times * cases):,},"
-    return f"About {rounded_up(10 * times) / 10:g} times as many cases{number} {as_now.format('')}"
+    total = sum(by_key)
+    return float(total / len(by_key) * (1 + 1 / ratio) if ratio else total / 2)

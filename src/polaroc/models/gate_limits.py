@@ -1,11 +1,12 @@
 """Limits of the difference of two models that hold for few cases and for kinds not seen yet."""
 
-from math import ceil, log10, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from polaroc.base.columns import EFFECTIVE
+from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import equal_units
 from polaroc.inference.evidence import NO_ERROR, quantile
 from polaroc.inference.influence import influence_of_cases, values
@@ -37,23 +38,23 @@ class Units(NamedTuple):
 def unit_influences(inputs: Inputs, challenger: object, measure: Measure) -> Units:
     """The influences of cases or clusters, over folds the mean of each."""
     folds = scored_by_key(inputs.cases, inputs.keys)
-    units = 1 + max(int(fold.clusters.max()) for fold in folds.values())
+    numbers = [fold.clusters for fold in folds.values() if fold.clusters is not None]
+    units = 1 + max(int(number.max()) for number in numbers)
     influences, sizes = np.zeros((2, units)), np.zeros((2, units))
-    for (model, *_), fold in folds.items():
+    for ((model, *_), fold), number in zip(folds.items(), numbers, strict=True):
         found = influence_of_cases(fold.scores[0], fold.truth, [measure], fold.weights)
         weights = np.ones(fold.truth.size) if fold.weights is None else fold.weights
         # Folds differ in their measure by the positives that they happen to have.
         by_class = (found.positives[0] + found.estimates[0], found.negatives[0])
-        for place, by_case in enumerate(by_class):
-            rows = fold.truth if place == 0 else ~fold.truth
-            unit, weight = fold.clusters[rows], weights[rows]
-            sign = 1 if model == challenger else -1
-            influences[place] += sign * np.bincount(unit, weight * by_case, units)
+        for place, rows in enumerate((fold.truth, ~fold.truth)):
+            unit, weight = number[rows], weights[rows]
+            moved = np.bincount(unit, weight * by_class[place], units)
+            influences[place] += moved if model == challenger else -moved
             sizes[place] += np.bincount(unit, weight, units) / 2
     totals = sizes.sum(axis=1, keepdims=True)
     shares, influences = sizes / totals, influences / totals
     influences -= shares * influences.sum(axis=1, keepdims=True)
-    counts = tuple(np.count_nonzero(own) for own in shares)
+    counts = tuple(int(np.count_nonzero(own)) for own in shares)
     cases = tuple(round(total) for total in totals.flat)
     if inputs.cases.weight is not None:
         counts = cases = tuple(equal_units(own[own > 0]) for own in shares)
@@ -78,10 +79,9 @@ def why_too_few(measure: Measure, units: Units) -> str | None:
     needed = skew * min(positives / MAX_ENRICHED, sqrt(positives) / MAX_BIAS)
     if needed <= negatives:
         return None
-    step = 10 ** max(0, int(log10(needed)) - 1)
     return (
         f"{start}: {label(measure.name)} is biased by few negatives, and beside {positives:,} "
-        f"positives {negatives:,} are too few; about {step * ceil(needed / step):,} are needed."
+        f"positives {negatives:,} are too few; about {rounded_up(needed):,} are needed."
     )
 
 
@@ -113,11 +113,6 @@ def unseen_share(shares: Array, level: float) -> float:
 
     If a kind is the share q of k units, none of them is of it with the chance (1 − q)^k, of which
     (1 − level)/2 is not rejected. It may be in the k largest units alone.
-
-    Examples
-    --------
-    >>> round(unseen_share(np.full(40, 1 / 40), 0.95), 4), round(1 - 0.025 ** (1 / 40), 4)
-    (0.0881, 0.0881)
     """
     of_largest = np.sort(shares[shares > 0])[::-1].cumsum()
     hidden = 1 - ((1 - level) / 2) ** (1 / np.arange(1, len(of_largest) + 1))
@@ -127,12 +122,6 @@ def unseen_share(shares: Array, level: float) -> float:
 def with_unseen(
     limits: tuple[float, float], difference: float, share: float
 ) -> tuple[float, float]:
-    """The limits of a difference of areas, wide enough that one model may miss such a share.
-
-    On the share that a model misses the difference may be as bad as −1.
-    """
-    seen = 1 - share
-    return (
-        min(limits[0], (1 + difference) * seen - 1),
-        max(limits[1], 1 - (1 - difference) * seen),
-    )
+    """The limits of a difference of areas one of which may be 1 lower on a share of a class."""
+    least, most = (1 + difference) * (1 - share) - 1, 1 - (1 - difference) * (1 - share)
+    return min(limits[0], least), max(limits[1], most)

@@ -27,15 +27,11 @@ class GateResult(Result):
     difference
         The measure of the challenger minus that of the champion.
     lower, upper
-        Its two-sided interval with confidence `level`; None where nothing says how
-        much the difference varies, or cases are too few to trust it.
-    champion, challenger
-        The two models.
-    measure
-        What was compared, in words.
-    higher_is_better
-        Whether more of it is better.
-    margin, level
+        Its two-sided interval; None where nothing says how much the difference varies, or cases are
+        too few to trust it.
+    measure, higher_is_better
+        What was compared, in words, and whether more of it is better.
+    champion, challenger, margin, level
         As given.
     cases
         What it rests on, such as "20 folds".
@@ -49,7 +45,6 @@ class GateResult(Result):
         `upper`, `level`, `margin` Float64 and `verdict` String.
     """
 
-    verdict: Verdict
     difference: float
     lower: float | None
     upper: float | None
@@ -62,6 +57,16 @@ class GateResult(Result):
     cases: str
     models: pl.DataFrame
     warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the interval and the margin say."""
+        if self.lower is None or self.upper is None:
+            return "undecided"
+        worst, best = self.lower, self.upper
+        if not self.higher_is_better:
+            worst, best = -best, -worst
+        return "pass" if worst >= -self.margin else "fail" if best < -self.margin else "undecided"
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -95,23 +100,9 @@ class GateResult(Result):
 
     @property
     def markdown(self) -> str:
-        """The verdict, a table of its numbers and the notes, for a pull request or a wiki."""
-        champion, challenger = self.estimates
-        lower, upper = number(self.lower), number(self.upper)
-        columns = [
-            ("", self.measure + ("" if self.higher_is_better else " (less is better)")),
-            (self.champion, number(champion)),
-            (self.challenger, number(challenger)),
-            ("difference", number(self.difference)),
-            (f"{100 * self.level:g} % limits", f"{lower} to {upper}" if lower else "none"),
-            ("margin", f"{self.margin:g}"),
-        ]
-        headings, values = (
-            f"| {' | '.join(map(_markdown, row))} |" for row in zip(*columns, strict=True)
-        )
-        table = "\n".join([headings, f"| --- |{' --: |' * (len(columns) - 1)}", values])
+        """The verdict, the numbers and the notes, for a pull request or a wiki."""
         notes = "\n".join(f"- {_markdown(line)}" for line in self.warnings)
-        parts = [f"**{_markdown(self.answer)}**", table, f"Measured on {self.cases}.", notes]
+        parts = [f"**{_markdown(self.answer)}**", _markdown(self.numbers), notes]
         return "\n\n".join(filter(None, parts)) + "\n"
 
     @property
@@ -128,22 +119,6 @@ class GateResult(Result):
             f"{self.champion} {number(champion)}{way}: a difference of "
             f"{number(self.difference)}{interval}."
         )
-
-
-def decide(lower: float | None, upper: float | None, margin: float, *, higher: bool) -> Verdict:
-    """The verdict on the interval of challenger minus champion.
-
-    Examples
-    --------
-    >>> decide(-0.01, 0.02, 0.01, higher=True), decide(-0.03, -0.02, 0.01, higher=True)
-    ('pass', 'fail')
-    >>> decide(-0.03, -0.02, 0.01, higher=False), decide(-0.03, 0.02, 0.01, higher=False)
-    ('pass', 'undecided')
-    """
-    if lower is None or upper is None:
-        return "undecided"
-    worst, best = (lower, upper) if higher else (-upper, -lower)
-    return "pass" if worst >= -margin else "fail" if best < -margin else "undecided"
 
 
 def _markdown(value: object) -> str:

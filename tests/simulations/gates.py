@@ -266,8 +266,10 @@ DESIGNS = {
         of_negatives, 800, 3,
     ),
     "folds": Design(
-        [{"cases": cases, "repeats": repeats, "shape": shape} for cases, repeats, shape in product(
-            ("40 + 160", "100 + 400"), (1, 10), ("normal", "lowest 5 %", "equal"))],
+        [{"cases": cases, "repeats": repeats, "shape": shape} for cases, repeats, shape in (
+            (*kind, shape) for kind, shape in product(
+                (("40 + 160", 1), ("100 + 400", 1), ("40 + 160", 10)),
+                ("normal", "lowest 5 %", "equal")))],
         of_folds, 300, 3,
     ),
 }  # fmt: skip

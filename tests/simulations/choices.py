@@ -321,5 +321,5 @@ DESIGNS = {
     "folds": Design(cells(FOLDED, MODELS, SPREADS), of_design, 400, 3),
     "unstable": Design(cells(("100 folds, unstable",), (2, 3), (1.0, 2.0)), of_design, 250, 3),
     "far": Design(cells(BEHIND, (3, 4), (0.3, 1.0, 2.0)), of_design, 400, 3),
-    "costs": Design(cells(COSTLY, MODELS, SPREADS), of_design, 400, 3),
+    "costs": Design(cells(COSTLY, MODELS, SPREADS), of_design, 200, 3),
 }

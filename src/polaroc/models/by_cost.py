@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.checks import check_share
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised, named, noted_by_kind, one_name
 from polaroc.curves.curve import curve
@@ -90,22 +89,6 @@ class Costs(NamedTuple):
         while cases * self.belief.mean < MIN_POSITIVES:
             cases *= 10
         return cases
-
-
-def costs_of(
-    cost_fn: float, cost_fp: float, over: Over | None,
-    constraints: Mapping[str, float] | None = None, confidence: float | None = None,
-    estimate: pl.DataFrame | None = None,
-) -> Costs:  # fmt: skip
-    """The arguments of `choose` that are for costs, checked."""
-    if over is None:
-        raise InvalidArgument(
-            f"measure is {EXPECTED_COST!r}, which is taken over priors, and over is not given.",
-            hint="give over=(0.05, 0.20), a belief, or one prior twice.",
-        )
-    if confidence is not None:
-        check_share("confidence", confidence)
-    return Costs(cost_fn, cost_fp, over, constraints, confidence, estimate)
 
 
 def choose_with_tuning(
@@ -320,13 +303,11 @@ def _choice(
 
 def _why_none(rates: pl.DataFrame) -> str:
     """Why no model has a threshold."""
-    notes = rates.drop_nulls("note").select("model", "note")
-    is_promise = notes["note"].str.starts_with(NOT_PROMISED).all()
+    notes = rates.drop_nulls("note").select("model", "note").rows()
+    is_promise = all(note.startswith(NOT_PROMISED) for _, note in notes)
     start = NOT_PROMISED if is_promise else "no model has a threshold that may be used: "
-    reasons = notes.with_columns(pl.col("note").str.strip_prefix(NOT_PROMISED))
-    if reasons["note"].n_unique() == 1:
-        return f"{capitalised(start)}{reasons['note'][0]}."
-    return f"{capitalised(start)}{' '.join(noted_by_kind(reasons.rows()))}"
+    reasons = noted_by_kind((model, note.removeprefix(NOT_PROMISED)) for model, note in notes)
+    return capitalised(f"{start}{' '.join(reasons)}")
 
 
 def _cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:

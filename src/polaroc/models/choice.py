@@ -241,11 +241,8 @@ def certainty(judged: Judged, ranked: pl.DataFrame, level: float, unit: str = ""
     if evidence.is_known and not evidence.is_bound and len(judged.models) > 1:
         pairs = all_pairs(evidence)
         adjusted = by_holm(pairs, level).p_value
-        first = int(
-            judged.means.mean(axis=0).argmax()
-            if judged.higher
-            else judged.means.mean(axis=0).argmin()
-        )
+        means = judged.means.mean(axis=0)
+        first = int(means.argmax() if judged.higher else means.argmin())
         tested = ((pairs.first == first) | (pairs.second == first)) & (pairs.std_error > 0)
         p = float(adjusted[tested].max()) if tested.any() else None
     return how_sure(ranked, p, level, is_bound=evidence.is_bound, higher=judged.higher, unit=unit)

@@ -37,9 +37,9 @@ from polaroc.measures.catalog import (
 from polaroc.measures.scoring import case_loss
 from polaroc.models.by_cost import (
     EXPECTED_COST,
+    Costs,
     choose_by_cost_of_folds,
     choose_with_tuning,
-    costs_of,
 )
 from polaroc.models.choice import (
     EXPECTED_LIMITS,
@@ -87,37 +87,31 @@ def choose(
     ----------
     table
         Predictions, one row per model and case: any table that `cases` takes, or its result. Models
-        of one test set are compared case by case. With ``nulls="drop"`` they are compared on the
-        cases that all of them scored; a warning says which were left out. Or tidy measures of every
-        `model` and `fold`, as `evaluate` returns them with ``over=(0.05, 0.20),
-        priors=prior_grid(0.05, 0.20, 16)``; they take no column keywords. A lazy frame is
-        collected.
+        of one test set are compared case by case. Or tidy measures of every `model` and `fold`, as
+        `evaluate` returns them with ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; they
+        take no column keywords. A lazy frame is collected.
     measure
-        A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which
-        less is better, for scores that are probabilities; or ``"expected_cost"``, to
-        choose each model's threshold on `tuning`, or on the other folds, and take the model that
-        costs least. By default "auprec", or "expected_cost" where a cost or `tuning` is given.
+        A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which less is
+        better, for scores that are probabilities; or ``"expected_cost"``: the model that costs
+        least at its own threshold, set on `tuning` or on the other folds. By default "auprec", or
+        "expected_cost" where a cost or `tuning` is given.
     over
-        The range (lo, hi) of priors, one prior twice, or a belief about the prior; of
-        predictions also one row of `estimate_prior`, whose uncertainty is then in
-        `expected_lower` and `expected_upper`; of measures by default the range of the table's
-        IAUPREC, or of the mean of another measure, else the priors of the table, equally likely.
+        The range (lo, hi) of priors, one prior twice, or a belief about the prior; of predictions
+        also one row of `estimate_prior`, over whose interval the limits then reach; of measures by
+        default the range of the table's IAUPREC, or of the mean of another measure, else the
+        priors of the table, equally likely.
     level
         Probability that the true measure of a model is between `expected_lower` and
-        `expected_upper`, in (0, 1); the tests of the `comparison` are made at 1 − `level`.
+        `expected_upper`, in (0, 1); tests are made at 1 − `level`.
     tuning
-        For "expected_cost": predictions of the same models on other cases, on which the
-        thresholds are chosen, with the same columns or as the result of `cases`. The same cases,
-        or some of them, are refused; `warnings` says how many cases, or values of `cluster`, are
-        in both tables. Models fitted anew for each fold
-        have none, such as those of `cross_val_predict`: each fold is judged at a threshold that
-        costs least on other folds, and a warning says what that means for the final model.
+        For "expected_cost": predictions of the same models on other cases, on which the thresholds
+        are chosen, with the same columns or as the result of `cases`. Models fitted anew for each
+        fold have none: each fold is judged at a threshold that costs least on other folds.
     cost_fn, cost_fp
         For "expected_cost": costs > 0 of a missed positive and of a false alarm.
     constraints, confidence
-        With `tuning`: what thresholds have to keep, as in `operating_points`. The
-        promises of all models hold at once with the probability `confidence`, so that
-        that of the model that is picked does, too.
+        With `tuning`: what thresholds have to keep, as in `operating_points`. The promises of all
+        models hold at once with the probability `confidence`.
     score_prior
         The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
         each key's own.
@@ -129,48 +123,34 @@ def choose(
     Returns
     -------
     Choice
-        The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest` (least
-        prior sensitivity), an `answer` in one sentence, the frames `models` and `priors`,
-        `warnings`, the `comparison`, and a `summary()` to print. The columns `probability_best`
-        and `expected_loss` of `models` say how sure the choice is.
+        An `answer` in words, the frames `models` and `priors`, the models `bayes` (best mean) and
+        `minimax` (least worst regret), `warnings`, the `comparison`, and a `summary()` to print.
 
     Raises
     ------
     InvalidArgument, InvalidTable, InvalidPredictions
-        As in `compare` and `evaluate`; where measures have neither IAUPREC over the very
-        range or belief, nor the measure at eight priors within the range or at all nodes
-        of the belief.
+        For arguments outside what is allowed, fewer than two models, cells that are missing, tuning
+        cases among the others, and measures that the table lacks over the range (its mean, or the
+        measure at all priors that stand for the range).
     NotSupported
         For `by`.
 
     Notes
     -----
-    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
-    where its column `over` names this range, so that it is the number that `compare`
-    tests; otherwise it is computed from the priors of the table, between which the
-    measure is interpolated in ln λ. So it is with "brier" and "brier_range", and with
-    other losses. Regret and the best model at a prior are those of means over the folds:
-    at the table's priors within a range and at its ends; at the nodes of a belief,
-    without 0.5 % at either end. Priors that are each key's own
-    ("observed") and differ between keys are not used.
+    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5), and so with other measures that have
+    a mean over priors; else it is the weighted sum at the nodes of the belief. Regrets are those of
+    means over the folds, at the priors of the table within the range, if they reach from end to
+    end. Priors that are each key's own ("observed") and differ between keys are not used. The
+    expected cost of fixed thresholds is linear in the prior, and so that at the mean prior π:
+    cost_fn·π(1−t) + cost_fp·(1−π)f.
 
-    For losses scores are taken as right at `score_prior`, by default the share of positives
-    of each key.
-
-    The expected cost of fixed thresholds is linear in the prior, and so that at the mean
-    prior π of the belief: cost_fn·π(1−t) + cost_fp·(1−π)f. The probabilities of
-    the choice refer to these thresholds on other cases.
-
-    How sure the choice is comes from the covariance of the models' means: over folds it
-    is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
-    is that of the influence of its cases, which the models share, summed by `cluster` (Obuchowski
-    1997). Limits then reach as far as those of
-    `evaluate` for the same model. True means are assumed to be normal around a common level.
-    Their spread is estimated, with a prior, which shrinks the lead of the best model to what is
-    not chance. Folds that are copies of others are used once, as in `compare`.
-    In simulation, where the true differences have the size of their error or more,
-    answers of a given probability were right about as often as that (see the page "How
-    sure" in the documentation, which also says where they were not).
+    How sure the choice is comes from the covariance of the models' means: over folds corrected for
+    shared training cases (Nadeau and Bengio 2003), on one test set that of the influence of its
+    cases, summed by `cluster` (Obuchowski 1997). True means are assumed to be normal around a
+    common level; their spread is estimated, which shrinks the lead of the best model to what is not
+    chance. Where the true differences have the size of their error or more, answers of a given
+    probability were right about as often as that in simulation (the page "How sure" says where
+    they were not). Folds that are copies of others are used once.
 
     Examples
     --------
@@ -181,8 +161,8 @@ def choose(
     ... )
     >>> print(choice.answer)
     Take A: the area (AUPREC) over 5 to 20 % positives is 0.779, 0.043 more than that of C. A is the
-    best of the three with a probability of 85 %; if it is not, the loss is about 0.018 of area,
-    where 1 is perfect.
+    best of the three with a probability of 75 %; the test does not confirm it (p = 0.17). If it is
+    not, the loss is about 0.017 of area, where 1 is perfect.
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
@@ -211,7 +191,12 @@ def choose(
         own_prior = unless(OBSERVED, score_prior)
         why = f"measure is {EXPECTED_COST!r}"
         refuse_unused("for measures of probabilities", why, score_prior=own_prior)
-        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
+        if over is None:
+            raise InvalidArgument(
+                f"{why}, which is taken over priors, and over is not given.",
+                hint="give over=(0.05, 0.20), a belief, or one prior twice.",
+            )
+        costs = Costs(cost_fn, cost_fp, over, constraints, confidence, estimate)
         inputs = None if cases.truth is None or tuning is not None else read_inputs(cases)
         if inputs is None or not inputs.folds:
             refuse_unused("for folds", f"{why}: it judges fitted models on one test set",
@@ -368,17 +353,10 @@ def choose_measured(
     if folds > 1:
         evidence = evidence_from_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
-        needed = (
-            "predictions with case='id', the cases of the test set, or measures of several folds"
+        evidence = no_evidence(
+            "each model was measured once; give predictions with case='id', the cases of the test "
+            "set, or measures of several folds"
         )
-        if "std_error" in measures.columns and measures["std_error"].is_not_null().any():
-            raise InvalidArgument(
-                "each model was measured once, with a standard error, which does not tell how "
-                "correlated the errors of models on one test set are.",
-                hint=f"give {needed}; or drop the limits, for a choice that says nothing of how "
-                "sure it is.",
-            )
-        evidence = no_evidence(f"each model was measured once; give {needed}")
     low, high = value_range(measure)
     bounds = (-inf if low is None else low, inf if high is None else high)
     higher = higher_is_better(measure)

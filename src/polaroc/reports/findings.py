@@ -11,7 +11,7 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.table import humanize_note
-from polaroc.models.by_cost import Costs, choose_by_cost, choose_by_cost_of_folds, costs_of
+from polaroc.models.by_cost import Costs, choose_by_cost, choose_by_cost_of_folds
 from polaroc.models.choice import Choice
 from polaroc.models.choose import choose_measured
 from polaroc.models.compare import of_fitted
@@ -274,21 +274,16 @@ def _choice(
     )  # fmt: skip
 
 
-def costs(question: Question) -> Costs:
-    """The cost of errors, over the priors of the question."""
-    return costs_of(*question.needs.costs, question.over, estimate=question.estimate)
-
-
 def _choice_by_cost(question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on other cases or folds."""
+    assert question.over is not None
+    costs = Costs(*question.needs.costs, question.over, estimate=question.estimate)
     if question.tuning is None:
         return choose_by_cost_of_folds(
-            question.compared, costs(question), test_train_ratio=question.test_train_ratio,
+            question.compared, costs, test_train_ratio=question.test_train_ratio,
             level=question.level,
         )  # fmt: skip
-    return choose_by_cost(
-        question.compared.cases, question.tuning, costs(question), level=question.level
-    )
+    return choose_by_cost(question.compared.cases, question.tuning, costs, level=question.level)
 
 
 def _comparison(

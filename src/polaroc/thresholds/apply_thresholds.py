@@ -54,9 +54,6 @@ from polaroc.typing import Priors, Table
 
 # Rules whose thresholds are not searched for on the cases.
 NOT_SEARCHED = ("threshold", "posterior")
-# Roles that a tuning table may lack: what it shares with these cases they do not tell, or tell by
-# the name of their column.
-NOT_OF_TUNING = ("fold", "cluster", "count", "weight", "by")
 SET_HERE = (
     "rates are as on the tuning table: if the threshold was set on these cases, limits leave that "
     "out, and may hold less often than they say"
@@ -258,7 +255,10 @@ def apply_thresholds(
     if intervals:
         notes += _notes_on_limits(dependence(cases), same_table=same_table)
     if tuning is not None and not same_table:
-        chosen_on = same_columns(cases, tuning, without=NOT_OF_TUNING)
+        chosen_on = same_columns(
+            cases, tuning, without=("fold", "count", "weight", "by"),
+            may_lack=("model", "case", "cluster"),
+        )  # fmt: skip
         for warning in shared_with_tuning(cases.collect(), chosen_on.collect()):
             notes.append(pl.when(HAS_POINT).then(pl.lit(warning.removesuffix("."))))
     result = judged.with_columns(joined_notes("note", *notes)).select(

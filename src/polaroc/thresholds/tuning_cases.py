@@ -37,12 +37,15 @@ def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) 
     _refuse_contained(cases, with_model_type(tuning, cases))
     warnings = []
     for role, warning in SHARED.items():
-        judged, tuned = _values(role, cases, tuning), _values(role, tuning, cases)
-        if judged is None or tuned is None or not _is_one_type(judged.dtype, tuned.dtype):
+        if role not in cases.names or role not in tuning.names:
+            continue
+        judged, tuned = cases.rows[role], tuning.rows[role]
+        kinds = judged.dtype, tuned.dtype
+        if kinds[0] != kinds[1] and not all(kind.is_integer() for kind in kinds):
             continue
         values = judged.drop_nulls().unique()
         if both := values.is_in(tuned.unique().implode()).sum():
-            name = quoted(cases.names.get(role) or tuning.names[role])
+            name = quoted(cases.names[role])
             warnings.append(
                 f"{both:,} of the {len(values):,} values of {name} are in tuning, too: {warning}"
             )
@@ -77,20 +80,3 @@ def _refuse_contained(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -
                 f"{words}: the thresholds would be judged on the cases they were chosen on.",
                 hint="give other cases as tuning.",
             )
-
-
-def _values(role: str, cases: Cases[pl.DataFrame], other: Cases[pl.DataFrame]) -> pl.Series | None:
-    """The values of a role, else of the column that has it in the other table, if there are any."""
-    if role in cases.names:
-        return cases.rows[role]
-    (name,) = other.names.get(role, [""])
-    source = cases.source.lazy()
-    is_declared_absent = role in cases.columns and cases.columns[role] is None
-    if is_declared_absent or name not in source.collect_schema():
-        return None
-    values: pl.Series = source.select(name).collect().to_series()
-    return values
-
-
-def _is_one_type(one: pl.DataType, other: pl.DataType) -> bool:
-    return one == other or (one.is_integer() and other.is_integer())

@@ -306,7 +306,7 @@ def _ranked(score: Array, truth: Array, weight: Array | None) -> tuple[Segments,
     order, codes = order[within], codes[within]
     edges = np.array([0, len(codes)])
     weights = None if weight is None else weight[order]
-    counts, totals, spans, starts = segments_of_codes(codes, edges, weights)
+    counts, totals, spans, starts = segments_of_codes(codes, edges, weights, merged=True)
     units = totals
     if weight is not None:
         units = (

@@ -77,15 +77,13 @@ class SegmentInfluence(NamedTuple):
         of_pos = segments.total(segments.pos * self.pos**2)
         return of_pos / segments.positives, of_neg / segments.negatives
 
-    def of_cases(
-        self, places: CasePlaces, positives: Array, negatives: Array, keys: Array | None = None
-    ) -> tuple[Array, Array]:
-        """The influence of the cases in these rows; `keys` are those that have segments."""
-        of_pos, of_neg = np.zeros((2, 2 * len(self.pos) + len(places.rests)))
+    def by_place(self, places: CasePlaces, keys: Array | None = None) -> tuple[Array, Array]:
+        """The influence of positives and negatives by place; `keys` are those with segments."""
+        of_pos, of_neg = np.zeros((2, places.size))
         of_pos[places.runs + 1], of_neg[places.runs + 1] = self.pos, self.neg
         of_neg[places.runs] = self.level
         of_neg[places.rests if keys is None else places.rests[keys]] = self.rest
-        return of_pos[places.place[positives]], of_neg[places.place[negatives]]
+        return of_pos, of_neg
 
 
 def influence_of_cases(
@@ -115,11 +113,12 @@ def influence_of_cases(
     areas = [i for i, measure in enumerate(measures) if measure.is_area]
     if areas:
         segments, places = _ranked(score, truth, weight)
-        rows = np.flatnonzero(truth), np.flatnonzero(~truth)
+        of_pos, of_neg = places.place[truth], places.place[~truth]
         on_areas = influence_on_segments(segments, [measures[i] for i in areas])
         for i, (estimate, on_segments) in zip(areas, on_areas, strict=True):
             estimates[i] = estimate[0]
-            influence.positives[i], influence.negatives[i] = on_segments.of_cases(places, *rows)
+            on_pos, on_neg = on_segments.by_place(places)
+            influence.positives[i], influence.negatives[i] = on_pos[of_pos], on_neg[of_neg]
     # A measure that is taken on the hull has no loss of a single case.
     losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
     if losses:

@@ -67,6 +67,7 @@ def limits_of_ranked(
     if found.clusters is not None:
         units = clusters_as_units(found, totals, segments, weighted=predictions.sampled)
         segments = Segments.of(found, (units.positives, units.negatives))
+    quantile = _quantile(units, level)
     areas = [one for one in measures if one.is_area]
     losses = [one for one in measures if not one.is_area]
     limits = []
@@ -75,7 +76,14 @@ def limits_of_ranked(
         sums = totals | {name: wide[name].fill_null(np.nan).to_numpy() for name in names}
         spread = spread_of_areas(segments, areas, units, sums)
         limits += [
-            _area_limits(measure, spread.estimates[:, i], spread.variances[:, i], units, level)
+            _area_limits(
+                measure,
+                spread.estimates[:, i],
+                spread.variances[:, i],
+                units,
+                quantile,
+                (1 - level) / 2,
+            )
             for i, measure in enumerate(areas)
         ]
     if losses:
@@ -84,7 +92,7 @@ def limits_of_ranked(
             scores = _scores(predictions, wide)
         spread = spread_of_losses(scores, losses, totals, units)
         limits += [
-            _loss_limits(measure, spread.estimates[:, i], spread.variances[:, i], units, level)
+            _loss_limits(measure, spread.estimates[:, i], spread.variances[:, i], units, quantile)
             for i, measure in enumerate(losses)
         ]
     # The catalogue has areas before losses.
@@ -132,7 +140,7 @@ def _scores(predictions: Predictions, wide: pl.DataFrame) -> pl.DataFrame:
 
 
 def _area_limits(
-    measure: Measure, estimates: Array, variances: Array, units: Units, level: float
+    measure: Measure, estimates: Array, variances: Array, units: Units, quantile: Array, tail: float
 ) -> Limits:
     """The limits of an area, or of a point of a curve, on the scale of log-odds.
 
@@ -146,11 +154,11 @@ def _area_limits(
         error = np.where(units.enough, np.sqrt(known), np.nan)
         has_limits = (error > 0) & (estimates > 0) & (estimates < 1)
         odds = estimates / (1 - estimates)
-        factor = np.exp(_quantile(units, level) * error / (estimates * (1 - estimates)))
+        factor = np.exp(quantile * error / (estimates * (1 - estimates)))
         lower, upper = 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
         lower, upper = (np.where(has_limits, end, np.nan) for end in (lower, upper))
         note = _note(units, error[0], ~has_limits[0] & ~np.isnan(estimates[0]))
-        least = _perfect_lower_limit(measure, (1 - level) / 2, units)
+        least = _perfect_lower_limit(measure, tail, units)
         if least is not None:
             perfect = (estimates >= 1 - ROUNDING) & (error == 0)
             lower, upper = np.where(perfect, least, lower), np.where(perfect, 1.0, upper)
@@ -166,7 +174,7 @@ def _area_limits(
 
 
 def _loss_limits(
-    measure: Measure, estimates: Array, variances: Array, units: Units, level: float
+    measure: Measure, estimates: Array, variances: Array, units: Units, quantile: Array
 ) -> Limits:
     """The limits of a loss, or of 1 less a skill, on the logarithmic scale of the loss.
 
@@ -183,7 +191,7 @@ def _loss_limits(
         error = np.where(units.enough & defined, np.sqrt(variances), np.nan)
         is_skill = measure.bounds[0] is None
         loss = 1 - estimates if is_skill else estimates
-        factor = np.exp(_quantile(units, level) * error / loss)
+        factor = np.exp(quantile * error / loss)
         ends = [loss / factor, loss * factor]
         lower, upper = (1 - end for end in reversed(ends)) if is_skill else ends
         has_limits = (error > 0) & (loss > 0)

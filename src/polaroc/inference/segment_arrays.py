@@ -210,6 +210,16 @@ class CasePlaces(NamedTuple):
     runs: Array  # the place of the run before each segment, one less than that of the segment
     rests: Array  # of each key
 
+    @property
+    def size(self) -> int:
+        """The number of places."""
+        return 2 * len(self.runs) + len(self.rests)
+
+    @property
+    def starts(self) -> Array:
+        """The first place of each key."""
+        return np.append(0, self.rests[:-1] + 1)
+
     @classmethod
     def of(cls, spans: tuple[Array, Array], starts: Array, row_starts: Array) -> Self:
         """From the rows of each segment, as in `Ranked`, and its key; all counted from 0."""

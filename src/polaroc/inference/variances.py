@@ -42,52 +42,31 @@ BEYOND = 2.0
 
 @dataclass(frozen=True, eq=False)
 class ClusterBlock:
-    """The cases of consecutive keys by cluster, the positives and the negatives of each array."""
+    """The cases of consecutive keys by cluster; each pair has the positives and the negatives."""
 
     places: CasePlaces
-    rows: tuple[Array, Array]  # the rows of the cases in `places`
-    cluster: tuple[Array, Array]  # of each case
-    share: tuple[Array, Array]  # the weight of each case over the total of its class and key
-    key: Array  # of each cluster, ascending: in different keys clusters are different
-    size: int  # the number of keys
+    counts: Array  # of each key the clusters with positives, with negatives, and of all
+    effective_counts: Array  # of clusters with positives and with negatives
+    has_shared: Array  # whether two cases of a key are in one cluster
+    # Cases that share a cluster: their place, cluster, and share of the weight of class and key.
+    shared: tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]
+    key: Array  # of each shared cluster, ascending: in different keys clusters are different
+    alone: tuple[Array, Array]  # the sums by place of the squared shares of other cases
 
-    def moments(self, positives: Array | float, negatives: Array | float) -> Array:
+    def moments(self, by_place: tuple[Array, Array]) -> Array:
         """Sums of squares of the cluster sums of influences, by class, and of their products."""
         of_pos, of_neg = (
-            np.bincount(cluster, share * influence, len(self.key))
-            for cluster, share, influence in zip(
-                self.cluster, self.share, (positives, negatives), strict=True
-            )
+            np.bincount(cluster, share * own[place], len(self.key))
+            for (place, cluster, share), own in zip(self.shared, by_place, strict=True)
         )
-        moments, starts = np.zeros((3, self.size)), np.flatnonzero(np.diff(self.key, prepend=-1))
+        moments, starts = (
+            np.zeros((3, len(self.has_shared))), np.flatnonzero(np.diff(self.key, prepend=-1))
+        )  # fmt: skip
         for i, products in enumerate((of_pos * of_pos, of_neg * of_neg, of_pos * of_neg)):
             moments[i, self.key[starts]] = np.add.reduceat(products, starts)
+        for i, (squares, own) in enumerate(zip(self.alone, by_place, strict=True)):
+            moments[i] += np.add.reduceat(squares * own**2, self.places.starts)
         return moments
-
-    @property
-    def counts(self) -> Array:
-        """The numbers of clusters with positives, with negatives, and of all, by key."""
-        has = [np.bincount(own, minlength=len(self.key)) > 0 for own in self.cluster]
-        keys = (*(self.key[own] for own in has), self.key)
-        return np.stack([np.bincount(own, minlength=self.size) for own in keys])
-
-    @property
-    def effective_counts(self) -> Array:
-        """The effective numbers of clusters with positives and with negatives, by key."""
-        counts = []
-        for cluster, share in zip(self.cluster, self.share, strict=True):
-            squares = np.bincount(cluster, share, len(self.key)) ** 2
-            total, fourth = (np.bincount(self.key, own, self.size) for own in (squares, squares**2))
-            whole = np.divide(total**2, fourth, out=np.zeros(self.size), where=fourth > 0)
-            counts.append(np.floor(whole * (1 + ROUNDING)))
-        return np.stack(counts)
-
-    @property
-    def has_shared(self) -> Array:
-        """Whether two cases of a key are in one cluster."""
-        sizes = sum(np.bincount(own, minlength=len(self.key)) for own in self.cluster)
-        has_shared: Array = np.bincount(self.key[sizes > 1], minlength=self.size) > 0
-        return has_shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,19 +151,30 @@ def clusters_as_units(
         )
         rows = slice(int(row_starts[0]), int(row_starts[-1]))
         spans = tuple(own[starts[0] : starts[-1]] - rows.start for own in found.spans)
-        key = np.repeat(np.arange(len(starts) - 1), np.diff(row_starts))
-        number, many = numbers[rows], int(numbers[rows].max(initial=0)) + 1
-        cluster, codes = _dense(key * many + number, (len(starts) - 1) * many)
-        truth = (found.codes[rows] & np.uint64(1)).astype(bool)
         places = CasePlaces.of((spans[0], spans[1]), starts - starts[0], row_starts - rows.start)
-        among = np.flatnonzero(truth), np.flatnonzero(~truth)
-        shares = []
-        for name, own in zip(CLASSES, among, strict=True):
-            weight = 1.0 if found.weights is None else found.weights[rows][own]
-            shares.append(weight / totals[name][keys][key[own]])
+        key = np.repeat(np.arange(len(starts) - 1), np.diff(row_starts))
+        cluster, key_of = _clusters_in_keys(numbers[rows], key, len(starts) - 1)
+        truth = (found.codes[rows] & np.uint64(1)).astype(bool)
+        weight = np.ones(len(key)) if found.weights is None else found.weights[rows]
+        share = weight / np.where(truth, *(totals[name][keys][key] for name in CLASSES))
+        is_shared = np.bincount(cluster, minlength=len(key_of)) > 1
+        number = np.cumsum(is_shared) - 1
+        counts, effective, shared, alone = [], [], [], []
+        for among in (np.flatnonzero(truth), np.flatnonzero(~truth)):
+            sums = np.bincount(cluster[among], share[among], len(key_of))
+            counts.append(np.bincount(key_of, sums > 0, len(starts) - 1))
+            total, fourth = (np.bincount(key_of, sums**n, len(starts) - 1) for n in (2, 4))
+            whole = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
+            effective.append(np.floor(whole * (1 + ROUNDING)))
+            others = among[~is_shared[cluster[among]]]
+            alone.append(np.bincount(places.place[others], share[others] ** 2, places.size))
+            among = among[is_shared[cluster[among]]]
+            shared.append((places.place[among], number[cluster[among]], share[among]))
+        counts.append(np.bincount(key_of, minlength=len(starts) - 1))
         return ClusterBlock(
-            places, among, (cluster[among[0]], cluster[among[1]]), (shares[0], shares[1]),
-            codes // many, len(starts) - 1,
+            places, np.stack(counts), np.stack(effective),
+            np.bincount(key_of, is_shared, len(starts) - 1) > 0,
+            (shared[0], shared[1]), key_of[is_shared], (alone[0], alone[1]),
         )  # fmt: skip
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
@@ -195,7 +185,7 @@ def clusters_as_units(
     if weighted:
         counts = np.concatenate([none[:2], *(one.effective_counts for one in blocks)], axis=1)
         positives, negatives = counts
-    moments = [none, *(one.moments(1.0, 1.0) for one in blocks)]
+    moments = [none, *(one.moments((np.ones(one.places.size),) * 2) for one in blocks)]
     of_pos, of_neg, both = np.concatenate(moments, axis=1)
     # Clusters of one case each are cases.
     has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])
@@ -221,17 +211,25 @@ def cluster_numbers(clusters: pl.Series) -> Array:
     return numbers
 
 
-def _dense(codes: Array, span: int) -> tuple[Array, Array]:
-    """The place of each code among the distinct codes, and these; all are below `span`."""
-    if span > ROOM * len(codes):
+def _clusters_in_keys(numbers: Array, key: Array, keys: int) -> tuple[Array, Array]:
+    """The place of each row's cluster among those of all keys, and the keys of these."""
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    least, spans = np.zeros((2, keys), np.int64)
+    least[key[starts]] = np.minimum.reduceat(numbers, starts)
+    spans[key[starts]] = np.maximum.reduceat(numbers, starts) + 1
+    spans -= least
+    ends = np.cumsum(spans)
+    codes = numbers + (ends - spans - least)[key]
+    if ends[-1] > ROOM * len(codes):
         distinct, place = np.unique(codes, return_inverse=True)
-        return place, distinct
-    is_there = np.zeros(span, bool)
-    is_there[codes] = True
-    distinct = np.flatnonzero(is_there)
-    place = np.empty(span, np.int32)
-    place[distinct] = np.arange(len(distinct))
-    return place[codes], distinct
+    else:
+        is_there = np.zeros(ends[-1], bool)
+        is_there[codes] = True
+        distinct = np.flatnonzero(is_there)
+        numbered = np.empty(ends[-1], np.int32)
+        numbered[distinct] = np.arange(len(distinct))
+        place = numbered[codes]
+    return place, np.searchsorted(ends, distinct, "right")
 
 
 def spread_of_areas(
@@ -267,9 +265,9 @@ def spread_of_areas(
             of_pos[place, i, keys], of_neg[place, i, keys] = influence.mean_squares(selected)
             if units.blocks and place == NONE:
                 own = units.blocks[number]
-                of_cases = influence.of_cases(own.places, *own.rows, keys - block.start)
+                by_place = influence.by_place(own.places, keys - block.start)
                 with np.errstate(all="ignore"):
-                    moments[:, i, keys] = own.moments(*of_cases)[:, keys - block.start]
+                    moments[:, i, keys] = own.moments(by_place)[:, keys - block.start]
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         list(pool.map(fill, product(PLACES, enumerate(segments.blocks()))))

@@ -248,28 +248,28 @@ def of_folds(
     return largest(rng, replicates, cases, aucs, shape, (False,), repeats=repeats)
 
 
+SHOWN = ("normal", "hidden 5 %", "lowest 5 %", "equal")
 SIZES = ("20 + 80", "40 + 200", "100 + 400", "200 + 2,000")
 ROWS = ("1 to 10", "10 each", "weights")
 DESIGNS = {
     "cases": Design(
-        [{"cases": cases, "shape": shape} for cases, shape in product(SIZES, (*SHAPES, "equal"))],
-        of_cases, 1000, 3,
+        [{"cases": cases, "shape": shape} for cases, shape in (
+            *product(SIZES, SHOWN), *product(("100 + 400",), (*SHAPES[2:4], SHAPES[5])))],
+        of_cases, 320, 3,
     ),
     "clusters": Design(
         [{"patients": patients, "rows": rows, "shape": shape} for patients, rows, shape in product(
             ("30 + 100", "60 + 200"), ROWS, ("normal", "lowest 5 %", "equal"))],
-        of_clusters, 800, 3,
+        of_clusters, 240, 3,
     ),
     "negatives": Design(
         [{"cases": cases, "share": share} for cases, share in product(
             ("100 + 100", "100 + 400", "100 + 2,000"), ("1 %", "3 %"))],
-        of_negatives, 800, 3,
+        of_negatives, 240, 3,
     ),
     "folds": Design(
-        [{"cases": cases, "repeats": repeats, "shape": shape} for cases, repeats, shape in (
-            (*kind, shape) for kind, shape in product(
-                (("40 + 160", 1), ("100 + 400", 1), ("40 + 160", 10)),
-                ("normal", "lowest 5 %", "equal")))],
-        of_folds, 300, 3,
+        [{"cases": cases, "repeats": 1, "shape": shape} for cases, shape in (
+            ("40 + 160", "lowest 5 %"), ("100 + 400", "lowest 5 %"), ("100 + 400", "equal"))],
+        of_folds, 96, 3,
     ),
 }  # fmt: skip

@@ -28,8 +28,7 @@ RECALL, STEP, ROW, RANGE, NEG_SQUARES = _columns("recall step row range neg_squa
 (LIMITS_NOTE,) = _columns("limits_note")
 
 # Measures by model, fold and prior.
-MODEL, BLOCK, FOLD = _columns("model block fold")
-VALUE, AT, HAVE, SPREAD, RESPONSE, LEVEL = _columns("value at have spread response level")
+VALUE, AT, HAVE, SPREAD, RESPONSE = _columns("value at have spread response")
 
 # Charts.
 ERROR, SENS, PANEL, ALONG, START, CHANCE = _columns("error sens panel along start chance")

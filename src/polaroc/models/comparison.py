@@ -68,11 +68,6 @@ class Comparison(Result):
         return {"models": self.models, "pairs": self.pairs, "omnibus": self.omnibus}
 
     @property
-    def units(self) -> str:
-        """What the size counts."""
-        return "folds" if self.target == "algorithm" else "cases"
-
-    @property
     def answer(self) -> str:
         """Whether the models differ, or the mean of a single model, in a sentence."""
         if self.omnibus.is_empty():
@@ -105,12 +100,11 @@ class Comparison(Result):
     @property
     def shown(self) -> "list[RenderableType]":
         """The summary as sentences and tables."""
-        heading = (
-            f"{in_words(self.measure)}: {self.models.height} "
-            f"model{'s' * (self.models.height > 1)} on {self.size} {self.units}, target "
-            f"{self.target}"
-        )
-        caption = "Mean over folds" if self.target == "algorithm" else "Estimate"
+        caption, units = "Estimate", "cases"
+        if self.target == "algorithm":
+            caption, units = "Mean over folds", "folds"
+        count = f"{self.models.height} model{'s' * (self.models.height > 1)}"
+        heading = f"{in_words(self.measure)}: {count} on {self.size} {units}, target {self.target}"
         caption += f" with its {100 * self.level:g} % interval"
         caption += "" if self.higher_is_better else " (less is better)"
         forms: dict[str, Any] = {

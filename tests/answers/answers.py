@@ -173,10 +173,12 @@ def choose_by_cost(of: Case) -> pl.DataFrame | None:
 def gate(of: Case) -> pl.DataFrame:
     options = {"champion": "A", "challenger": "B", "margin": 0.1}
     result = pr.gate(of.table, measure="auc", **options, **of.columns)
-    fields = ("difference", "lower", "upper")
-    return pl.DataFrame({name: [getattr(result, name)] for name in fields}).with_columns(
-        passes=result.verdict == "pass", pair=pl.lit("A|B")
-    )
+    champion, challenger = result.estimates
+    return result.tables["difference"].select(
+        "difference", "lower", "upper", champion_estimate=pl.lit(champion),
+        challenger_estimate=pl.lit(challenger), passes=pl.col("verdict") == "pass",
+        pair=pl.lit("A|B"),
+    )  # fmt: skip
 
 
 def operating_points(of: Case) -> pl.DataFrame:
@@ -312,7 +314,7 @@ VERBS = {
     "gate": Verb(
         gate,
         ("pair",),
-        ("difference", "lower", "upper", "passes"),
+        ("champion_estimate", "challenger_estimate", "difference", "lower", "upper", "passes"),
         every=2,
     ),
     "operating_points": Verb(operating_points, POINT, RATES),

@@ -106,6 +106,16 @@ def test_many_models_that_are_equal_are_about_equally_likely_on_few_folds():
     assert found["expected"][picked] - 0.5 < 0.5 * (found["mean"][picked] - 0.5)
 
 
+def test_of_models_as_many_errors_behind_the_imprecise_one_is_not_the_likelier():
+    # B is five times as far behind as C, with five times the error: nothing tells them apart.
+    means, errors = np.array([0.80, 0.60, 0.76]), np.array([1e-4, 0.1, 0.02])
+    found = chosen(folds_of(means, np.diag(errors**2)))
+    a, b, c = found["probability_best"]
+    assert a > 0.6
+    assert b == pytest.approx(c, abs=0.03)
+    assert found["expected"][0] == pytest.approx(0.80, abs=1e-3)
+
+
 def test_no_model_is_expected_to_lose_more_than_a_measure_can():
     found = chosen(folds_of([0.9, 0.5], [[0.2, 0.1], [0.1, 0.4]], folds=2))
     assert (found["expected_loss"] < 1).all()

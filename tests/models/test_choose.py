@@ -210,6 +210,33 @@ def test_iauprec_and_sens_of_another_range_are_not_used():
     assert by_model(choice, "prior_sensitivity")["C"] == pytest.approx(sens)
 
 
+def test_errors_limits_and_the_test_are_those_of_compare():
+    measures = evaluated(over=(0.05, 0.2), priors=GRID)
+    asked = {"over": (0.05, 0.2), "test_train_ratio": 0.25}
+    choice = pr.choose(measures, **asked)
+    compared = pr.compare(measures, "iauprec", **asked)
+    models, own = choice.models.sort("model"), compared.models.sort("model")
+    assert models["std_error"].to_list() == pytest.approx(own["std_error"].to_list(), rel=1e-9)
+    # Limits are wider to one side, by as much as the mean is corrected.
+    moved = models["expected"] - models["mean"]
+    lower, upper = own["lower"] + moved.clip(None, 0), own["upper"] + moved.clip(0, None)
+    assert models["expected_lower"].to_list() == pytest.approx(lower.clip(0, 1).to_list())
+    assert models["expected_upper"].to_list() == pytest.approx(upper.clip(0, 1).to_list())
+    pairs = compared.pairs.filter((pl.col("model_a") == "A") | (pl.col("model_b") == "A"))
+    p = pairs["p_adjusted"].max()
+    assert p > 0.05
+    assert f"the test does not confirm it (p = {p:.2g})" in choice.answer
+    sure = pr.choose(measures, **asked, level=0.8)
+    assert f"the test confirms it (p = {p:.2g})" in sure.answer
+
+
+def test_tables_are_the_models_and_the_priors():
+    choice = pr.choose(at_priors(crossing()))
+    assert list(choice.tables) == ["models", "priors"]
+    assert choice.tables["models"] is choice.models
+    assert choice.tables["priors"] is choice.priors
+
+
 # --- Summaries -----------------------------------------------------------------------------------
 
 ONE = PREDICTIONS.filter(fold=1).drop("fold")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
@@ -133,43 +133,35 @@ def choose_by_cost(
     inputs = read_inputs(cases)
     cases, tuned = inputs.cases, replace(tuned, fold=())
     check_model(tuned)
-    curves: Any = curve(cases)
-    tuned_curves: Any = curve(tuned)
-    if curves["model"].n_unique() < 2:
+    models, tuned_models = (one.rows["model"].unique().sort().to_list() for one in (cases, tuned))
+    if len(models) < 2:
         raise InvalidArgument(
-            f"'model' has {curves['model'].n_unique()} value(s), a choice needs two.",
+            f"'model' has {len(models)} value(s), a choice needs two.",
             hint="operating_points(...) chooses the threshold of one model.",
         )
-    if tuned_curves.schema["model"] == curves.schema["model"]:
-        lacking = curves.select("model").unique().sort("model").join(
-            tuned_curves, on=["model"], how="anti", nulls_equal=True, maintain_order="left"
-        )  # fmt: skip
-        if lacking.height:
-            raise InvalidPredictions(
-                f"tuning has no cases of {quoted(lacking['model'].to_list())}, so that there is no "
-                "threshold to judge.",
-                hint="give their predictions, or leave these models out.",
-            )
+    if lacking := [model for model in models if model not in tuned_models]:
+        raise InvalidPredictions(
+            f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
+            hint="give their predictions, or leave these models out.",
+        )
     rates = _rates(cases, tuned, costs, level)
     has_rates = pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()
     rated, unrated = rates.filter(has_rates), rates.filter(~has_rates)
-    models = rated["model"]
     evidence = no_evidence("no model has a threshold" if rated.is_empty() else NO_CASE)
     if rated.height and cases.case is not None:
         scored = read_cases(cases)
-        places = [list(scored.models).index(one) for one in models.cast(cases.rows["model"].dtype)]
-        prior = costs.belief.mean
+        kind, prior = cases.rows["model"].dtype, costs.belief.mean
+        places = [list(scored.models).index(one) for one in rated["model"].cast(kind)]
         evidence = evidence_at_thresholds(
             scored.of(places), rated["threshold"].to_list(), prior * costs.fn,
             (1 - prior) * costs.fp,
         )  # fmt: skip
     missed, alarms = costs.fn * (1 - rated["tpr"].to_numpy()), costs.fp * rated["fpr"].to_numpy()
     limits = rated["cost_lower"].to_numpy(), rated["cost_upper"].to_numpy()
-    judged = _judged(models, evidence, missed[None], alarms[None], limits, costs)
+    judged = _judged(rated["model"], evidence, missed[None], alarms[None], limits, costs)
     shown = ("model", "threshold", "tpr", "fpr", "cost_lower", "cost_upper")
     choice = _choice(
-        judged, rated.select(shown), unrated.select(shown[:4]), costs, level,
-        (curves, tuned_curves),
+        judged, rated.select(shown), unrated.select(shown[:4]), costs, level, (cases, tuned),
         [*(f"No cost of {line}" for line in noted_by_kind(unrated.select("model", "note").rows())),
          *inputs.warnings],
     )  # fmt: skip
@@ -179,10 +171,10 @@ def choose_by_cost(
     promised, answer = None, choice.answer
     if costs.confidence is not None and choice.threshold is not None:
         promised = promise(kept.limits, costs.confidence, costs.at or kept.ends)
-    lacking = unrated.filter(pl.col("note").str.starts_with(NOT_PROMISED))["model"].to_list()
-    if lacking:
-        have = "has" if len(lacking) == 1 else "have"
-        answer += f" {named(lacking)} {have} no threshold that keeps to the constraints."
+    not_promised = unrated.filter(pl.col("note").str.starts_with(NOT_PROMISED))["model"].to_list()
+    if not_promised:
+        have = "has" if len(not_promised) == 1 else "have"
+        answer += f" {named(not_promised)} {have} no threshold that keeps to the constraints."
     return replace(choice, answer=answer, promise=promised)
 
 
@@ -253,7 +245,7 @@ def choose_by_cost_of_folds(
     best = table.models[int(judged.means.mean(axis=0).argmin())]
     doubts = doubts_of_folds(folds_of[best], has_case=cases.case is not None)
     return _choice(
-        judged, rated, rated.clear(), costs, level, [curve(replace(cases, fold=()))],
+        judged, rated, rated.clear(), costs, level, [replace(cases, fold=())],
         [*table.warnings, judged_on_other_folds(len(missed)), *doubts], folds=inputs.folds,
     )  # fmt: skip
 
@@ -273,12 +265,13 @@ def _judged(
 
 def _choice(
     judged: Judged, rated: pl.DataFrame, unrated: pl.DataFrame, costs: Costs, level: float,
-    curves: Any, warnings: list[str], *, folds: tuple[str, ...] = (),
+    tables: Sequence[Cases[Any]], warnings: list[str], *, folds: tuple[str, ...] = (),
 ) -> Choice:  # fmt: skip
     """The choice among models by cost, with their thresholds and rates, on tuning or on folds."""
     ranked, priors = ranked_models(judged, level)
     ranked = ranked.join(rated, on=["model"], how="left", nulls_equal=True, maintain_order="left")
     table = pl.concat([ranked, unrated], how="diagonal").with_columns(level=pl.lit(level))
+    curves: list[Any] = [curve(one) for one in tables]
     texts = threshold_texts(table, ["model"], *curves)
     words = cost = sure = answer = ""
     notes = [] if costs.estimate is None else [costs.belief.interval_note]

@@ -41,7 +41,9 @@ Nodes: TypeAlias = tuple[Array, Array]
 NODES = 200
 # The vertices of a hull, and the costs that depend on all of them.
 TPR, FPR = private("tpr"), private("fpr")
-LEAST = dict.fromkeys(("cost_following", "cost_informed", "cost_trivial"), pl.Float64())
+LEAST: dict[str, pl.DataType] = dict.fromkeys(
+    ("cost_following", "cost_informed", "cost_trivial"), pl.Float64()
+)
 
 
 @frame_of_cases

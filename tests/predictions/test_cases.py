@@ -154,9 +154,8 @@ def test_rows_without_a_cluster_are_refused(name, missing):
 
 @pytest.mark.parametrize(
     "name",
-    ["evaluate", "apply_thresholds", "operating_points", "expected_cost", "decision_curve",
-     "calibration"],
-)  # fmt: skip
+    ["evaluate", "apply_thresholds", "operating_points", "decision_curve", "calibration"],
+)
 def test_rows_that_share_a_case_are_noted_where_there_are_limits(name):
     roles = {k: v for k, v in CALLS[name][0].items() if k not in ("cluster", "weight")}
     # Each key has 15 values on 30 rows or more.

@@ -51,7 +51,7 @@ CALLS = {
             *cases, constraints={"precision": 0.3}, priors=0.5, confidence=0.9, **roles
         ),
     ),
-    "expected_cost": (ONCE, lambda *cases, **roles: pr.expected_cost(*cases, over=0.4, **roles)),
+    "expected_cost": (ROLES, lambda *cases, **roles: pr.expected_cost(*cases, over=0.4, **roles)),
     "decision_curve": (
         ONCE,
         lambda *cases, **roles: pr.decision_curve(

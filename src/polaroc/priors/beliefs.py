@@ -71,10 +71,10 @@ class Belief:
     def quantile(self, shares: Sequence[float]) -> list[float]:
         """The prior below which each of the shares lies."""
         if self._quantile is not None:
-            return self._quantile(np.array(shares)).tolist()
+            return [float(prior) for prior in self._quantile(np.array(shares))]
         order = np.argsort(self.priors)
         reached = np.cumsum(np.array(self.weights)[order]).searchsorted(shares)
-        return np.array(self.priors)[order][np.minimum(reached, len(order) - 1)].tolist()
+        return [self.priors[order[min(place, len(order) - 1)]] for place in reached]
 
     def even_nodes(self, n: int) -> tuple[Array, Array]:
         """Quantiles at n Gauss-Legendre nodes, for means of functions with kinks; few priors all.
@@ -281,7 +281,8 @@ def _even_priors(lo: float, hi: float, share: Array) -> Array:
 
 def _even_skews(lo: float, hi: float, share: Array) -> Array:
     """The quantile of priors whose skews are spread evenly."""
-    return 1 / (1 + skew(lo) - (skew(lo) - skew(hi)) * share)
+    priors: Array = prior(skew(lo) - (skew(lo) - skew(hi)) * share)
+    return priors
 
 
 def _belief(

@@ -153,15 +153,16 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 f"the prior grid has the columns {priors.columns}, it needs 'prior'.",
                 hint="make it with prior_grid(lo, hi, n).",
             )
-        if priors.height != 1 and is_estimate(priors):
+        values = priors["prior"].to_list()
+        if len(values) != 1 and is_estimate(priors):
             raise InvalidArgument(
-                f"priors are {priors.height:,} estimates, each of a key of its own, and all keys "
+                f"priors are {len(values):,} estimates, each of a key of its own, and all keys "
                 "are taken at the same priors here.",
                 hint="keep one row of the estimates; evaluate, operating_points and "
                 "apply_thresholds take each key at its own.",
             )
-        priors = priors["prior"].to_list()
-    values = one_or_several(priors)
+    else:
+        values = one_or_several(priors)
     for value in values:
         check_prior(value, allow_observed=True)
     return list(dict.fromkeys(None if value == OBSERVED else float(value) for value in values))

@@ -29,8 +29,9 @@ MIN_PRIOR = 1e-12
 
 def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
     """Whether this is a table of estimated priors with their intervals."""
-    is_frame = isinstance(priors, pl.DataFrame | pl.LazyFrame)
-    return is_frame and set(PRIOR_AND_LIMITS) <= set(priors.collect_schema())
+    if not isinstance(priors, pl.DataFrame | pl.LazyFrame):
+        return False
+    return set(PRIOR_AND_LIMITS) <= set(priors.collect_schema())
 
 
 def with_estimates(

@@ -340,7 +340,7 @@ class Estimate(NamedTuple):
     def std_error(self) -> float:
         """The cluster-robust standard error, with the corrections of statsmodels."""
         sums = np.bincount(self.cluster, self.influences)
-        clusters, cases = np.count_nonzero(np.bincount(self.cluster)), len(self.cluster)
+        clusters, cases = int((np.bincount(self.cluster) > 0).sum()), len(self.cluster)
         variance = float(sums @ sums) * clusters / max(clusters - 1, 1)
         return sqrt(variance * (cases - 1) / max(cases - self.parameters, 1))
 
@@ -353,44 +353,51 @@ class Estimate(NamedTuple):
 
 def _regressions(score: Array, truth: Array, weight: Array, cluster: Array) -> dict[str, Estimate]:
     """The parameters of the logistic regressions with and without a fixed slope, if they exist."""
-    import statsmodels.api as sm
-
     is_inner = (score > 0) & (score < 1) & (weight > 0)
     score, truth, weight, cluster = (x[is_inner] for x in (score, truth, weight, cluster))
     of_positives, of_negatives = score[truth], score[~truth]
     if not (of_positives.size and of_negatives.size):
         return {}
     log_odds = np.log(score) - np.log1p(-score)
-    constant = np.ones_like(log_odds)
-    designs = [(("calibration_in_the_large",), constant[:, None], log_odds)]
+    constant = np.ones((len(score), 1))
+    in_the_large = _regression(truth, constant, log_odds, weight, cluster)
+    found = dict(zip(["calibration_in_the_large"], in_the_large, strict=False))
     # If the scores separate the classes, or are equal, there is no slope.
     if of_positives.min() < of_negatives.max() and of_positives.max() > of_negatives.min():
-        designs.append((("intercept", "slope"), np.stack([constant, log_odds], axis=1), None))
-    found = {}
-    for names, terms, offset in designs:
-        model = sm.GLM(
-            truth.astype(float), terms, family=sm.families.Binomial(), offset=offset,
-            freq_weights=weight,
-        )  # fmt: skip
-        # From statsmodels' own start it may diverge if scores are far too extreme.
-        for start in (None, np.zeros(len(names))):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                fit = model.fit(
-                    start_params=start, maxiter=50, tol=1e-10, rtol=1e-12, tol_criterion="params"
-                )
-            gradients = terms * (weight * (truth - fit.mu))[:, None]
-            if np.abs(gradients.sum(axis=0)).max() < 1e-8 * weight.sum():
-                information = (terms.T * weight * fit.mu * (1 - fit.mu)) @ terms
-                influences = gradients @ np.linalg.inv(information)
-                found |= {
-                    name: Estimate(value, of_case, cluster, len(names))
-                    for name, value, of_case in zip(
-                        names, fit.params.tolist(), influences.T, strict=True
-                    )
-                }
-                break
+        terms = np.column_stack([constant, log_odds])
+        line = _regression(truth, terms, 0 * log_odds, weight, cluster)
+        found |= zip(["intercept", "slope"], line, strict=False)
     return found
+
+
+def _regression(
+    truth: Array, terms: Array, offset: Array, weight: Array, cluster: Array
+) -> list[Estimate]:
+    """The parameters of one regression, none if it does not converge."""
+    import statsmodels.api as sm
+
+    model = sm.GLM(
+        truth.astype(float), terms, family=sm.families.Binomial(), offset=offset,
+        freq_weights=weight,
+    )  # fmt: skip
+    # From statsmodels' own start it may diverge if scores are far too extreme.
+    for start in (None, np.zeros(terms.shape[1])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit = model.fit(
+                start_params=start, maxiter=50, tol=1e-10, rtol=1e-12, tol_criterion="params"
+            )
+        gradients = terms * (weight * (truth - fit.mu))[:, None]
+        if np.abs(gradients.sum(axis=0)).max() < 1e-8 * weight.sum():
+            influences = gradients @ np.linalg.inv(
+                (terms.T * weight * fit.mu * (1 - fit.mu)) @ terms
+            )
+            parameters = terms.shape[1]
+            return [
+                Estimate(value, of_case, cluster, parameters)
+                for value, of_case in zip(fit.params.tolist(), influences.T, strict=True)
+            ]
+    return []
 
 
 class ScoreTest(NamedTuple):

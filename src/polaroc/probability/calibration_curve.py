@@ -75,24 +75,23 @@ def _points(
     shown = np.unique(
         [*fitted.blocks[:-1], *fitted.blocks[1:] - 1, *np.searchsorted(size.cumsum(), evenly)]
     )
-    band = {"lower": None, "upper": None, "note": "weights are not counts of cases: no band"}
+    points = pl.DataFrame({
+        "score": score[shown], "probability": fitted.x[shown],
+        "cases": np.diff(size.cumsum()[shown], prepend=0),
+    })  # fmt: skip
     if cells.schema["pos"].is_integer():
         lower, upper = _band(score, size, shown, level, draws, seed)
-        band = {"lower": lower, "upper": upper, "note": None}
-    points = pl.DataFrame(
-        {
-            "score": score[shown], "probability": fitted.x[shown],
-            "cases": np.diff(size.cumsum()[shown], prepend=0), **band,
-        },
-        schema_overrides={"lower": pl.Float64, "upper": pl.Float64, "note": pl.String},
-    )  # fmt: skip
+        points = points.with_columns(lower=lower, upper=upper, note=None)
+    else:
+        note = pl.lit("weights are not counts of cases: no band")
+        points = points.with_columns(lower=None, upper=None, note=note)
     observed = 1 / (1 + own)
     is_given = any(one is not None and abs(one - observed) <= SAME for one in priors)
     at = [observed if one is None else one for one in priors if one is not None or not is_given]
     return (
         pl.DataFrame({"prior": at})
         .join(points, how="cross", maintain_order="left_right")
-        .with_columns(reweighted(pl.col(SHARES), own, skew(pl.col("prior"))))
+        .with_columns(reweighted(pl.col(SHARES).cast(pl.Float64), own, skew(pl.col("prior"))))
     )
 
 

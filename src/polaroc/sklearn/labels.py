@@ -58,7 +58,7 @@ def binary_labels(y: Any, pos_label: Label | None, name: str = "y") -> tuple[Arr
     if not len(labels):
         raise InvalidArgument(f"{name} is empty.", hint="give one label per case.")
     distinct = np.unique(labels).tolist()
-    known = {0: False, 1: True}
+    known: dict[Any, bool] = {0: False, 1: True}
     known |= dict.fromkeys(NEGATIVE_WORDS, False) | dict.fromkeys(POSITIVE_WORDS, True)
     meaning = [known.get(one.lower() if isinstance(one, str) else one) for one in distinct]
     if pos_label is None and meaning in ([False, True], [True]):

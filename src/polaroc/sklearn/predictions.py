@@ -109,11 +109,10 @@ def cross_val_predictions(
                 repeat, tested = repeat + 1, np.zeros_like(tested)
             tested[test] = True
             scored = cases.scored(model, test, response_method)
-            keys = {"model": pl.lit(name), "repeat": pl.lit(repeat), "fold": pl.lit(fold)}
-            tables.append(scored.with_columns(**keys))
-    columns = {"model": pl.String, "repeat": pl.Int64, "fold": pl.Int64}
-    table = pl.concat(tables).cast(columns).sort("model", "fold", "case")
-    table = table.select(*columns, pl.exclude(*columns))
+            numbers = {"repeat": pl.lit(repeat, pl.Int64), "fold": pl.lit(fold, pl.Int64)}
+            tables.append(scored.with_columns(model=pl.lit(name), **numbers))
+    keys = ["model", "repeat", "fold"]
+    table = pl.concat(tables).select(*keys, pl.exclude(keys)).sort("model", "fold", "case")
     if groups is None:
         return table
     group = as_polars({"group": groups}).lazy().collect()["group"]

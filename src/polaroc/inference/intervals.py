@@ -61,13 +61,16 @@ def limits_of_ranked(
 
     `wide` has the totals of each key and the columns of the measures' estimates.
     """
+    from scipy.special import stdtrit
+
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in CLASSES}
     units = cases_as_units(**totals)
     segments = Segments.of(found, (units.positives, units.negatives))
     if found.clusters is not None:
         units = clusters_as_units(found, totals, segments, weighted=predictions.sampled)
         segments = Segments.of(found, (units.positives, units.negatives))
-    quantile = _quantile(units, level)
+    # One degree of freedom less than there are units of the rarer class.
+    quantile = stdtrit(np.minimum(units.positives, units.negatives) - 1, (1 + level) / 2)
     areas = [one for one in measures if one.is_area]
     losses = [one for one in measures if not one.is_area]
     limits = []
@@ -204,15 +207,6 @@ def _loss_limits(
             error[0],
             _note(units, error[0], ~has_limits[0] & defined),
         )
-
-
-def _quantile(units: Units, level: float) -> Array:
-    """Student's, with one degree of freedom less than units of the rarer class."""
-    from scipy.special import stdtrit
-
-    rarer = np.minimum(units.positives, units.negatives)
-    quantiles: Array = stdtrit(rarer - 1, (1 + level) / 2)
-    return quantiles
 
 
 def _note(units: Units, error: Array, missing: Array) -> Array:

@@ -30,7 +30,7 @@ from polaroc.typing import Array
 NO_VARIANCE = 1e-26
 # Variances below this share of the mean loss of a case are rounding.
 NO_LOSS_VARIANCE = 1e-13
-# Possible numbers of clusters, and of clusters in keys, per row up to which each has a place.
+# Possible numbers of clusters, in all and in keys, per row up to which each has a place.
 SPARSE, ROOM = 4, 32
 CLASSES = ("positives", "negatives")
 # One more case of a class, with the greatest loss or with none: positives, negatives, greatest.
@@ -59,9 +59,8 @@ class ClusterBlock:
             np.bincount(cluster, share * own[place], len(self.key))
             for (place, cluster, share), own in zip(self.shared, by_place, strict=True)
         )
-        moments, starts = (
-            np.zeros((3, len(self.has_shared))), np.flatnonzero(np.diff(self.key, prepend=-1))
-        )  # fmt: skip
+        moments = np.zeros((3, len(self.has_shared)))
+        starts = np.flatnonzero(np.diff(self.key, prepend=-1))
         for i, products in enumerate((of_pos * of_pos, of_neg * of_neg, of_pos * of_neg)):
             moments[i, self.key[starts]] = np.add.reduceat(products, starts)
         for i, (squares, own) in enumerate(zip(self.alone, by_place, strict=True)):
@@ -185,7 +184,8 @@ def clusters_as_units(
     if weighted:
         counts = np.concatenate([none[:2], *(one.effective_counts for one in blocks)], axis=1)
         positives, negatives = counts
-    moments = [none, *(one.moments((np.ones(one.places.size),) * 2) for one in blocks)]
+    ones = [np.ones(one.places.size) for one in blocks]
+    moments = [none, *(one.moments((own, own)) for one, own in zip(blocks, ones, strict=True))]
     of_pos, of_neg, both = np.concatenate(moments, axis=1)
     # Clusters of one case each are cases.
     has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])

@@ -271,3 +271,13 @@ def test_a_summary_of_many_models_shows_the_first_of_them():
     choice = pr.choose(at_priors(values, models=list(range(40))))
     assert len(choice.summary().splitlines()) <= 30
     assert "the first 8 of 40 models" in " ".join(choice.summary().split())
+
+
+def test_only_an_estimate_is_called_one():
+    words = pr.choose(
+        pr.datasets.satellite_predictions(),
+        truth="truth",
+        score="score",
+        over=pr.uniform(0.05, 0.2),
+    ).answer
+    assert "the area (AUPREC) under 0.05 to 0.2 is" in words

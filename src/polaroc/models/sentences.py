@@ -30,7 +30,7 @@ def describe_priors(over: Over | str | None, grid: Sequence[float] = ()) -> str:
     """
     if isinstance(over, tuple):
         return f"over {100 * over[0]:.3g} to {100 * over[1]:.3g} % positives"
-    if isinstance(over, Belief) and over.ends is not None:
+    if isinstance(over, Belief) and over.is_estimate:
         return f"at {over!r}"
     if isinstance(over, Belief) and len(over.priors) == 1:
         grid = over.priors

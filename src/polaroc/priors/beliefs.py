@@ -52,6 +52,8 @@ class Belief:
     skews: tuple[float, ...]
     weights: tuple[float, ...]
     ends: tuple[float, float] | None = field(default=None, repr=False, compare=False)
+    # Limits of measures at an estimate hold over its whole interval.
+    is_estimate: bool = field(default=False, repr=False, compare=False)
     # The quantile of a continuous belief, whose nodes have it only roughly.
     _quantile: Callable[[Array], Array] | None = field(default=None, repr=False, compare=False)
 
@@ -236,7 +238,7 @@ def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
     estimate, lower, upper = the_estimate(estimates)
     sides = [end - estimate for end in (lower, upper) if end != estimate]
     if not sides:
-        return replace(discrete([estimate]), ends=(lower, upper))
+        return replace(discrete([estimate]), ends=(lower, upper), is_estimate=True)
     level = level_of(estimates) or 0.95
     at, weights = np.array(quadrature(8)).T
     # Distances from the estimate in units of half its interval.
@@ -244,7 +246,8 @@ def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
     skews = skew(np.concatenate([estimate + side * distances for side in sides]))
     low, middle, high = (f"{100 * share:.3g}" for share in (lower, estimate, upper))
     name = f"an estimated {middle} % positives ({low} to {high} %)"
-    return _belief(name, skews, np.tile(weights, len(sides)), (lower, upper))
+    belief = _belief(name, skews, np.tile(weights, len(sides)), (lower, upper))
+    return replace(belief, is_estimate=True)
 
 
 def resolve_belief(over: object, scale: Literal["prior", "skew"] = "prior") -> Belief:
@@ -295,4 +298,4 @@ def _belief(
     """A belief of nodes whose masses need not sum to 1."""
     weights = masses / masses.max()
     weights /= weights.sum()
-    return Belief(name, tuple(skews.tolist()), tuple(weights.tolist()), ends, quantile)
+    return Belief(name, tuple(skews.tolist()), tuple(weights.tolist()), ends, _quantile=quantile)

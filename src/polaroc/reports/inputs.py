@@ -128,7 +128,7 @@ class Question:
     def estimated(self) -> Belief | None:
         """The belief about the prior, if it is an estimate."""
         over = self.over
-        return over if isinstance(over, Belief) and over.ends is not None else None
+        return over if isinstance(over, Belief) and over.is_estimate else None
 
     @property
     def by_cost(self) -> bool:

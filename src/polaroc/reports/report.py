@@ -224,7 +224,7 @@ def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
             "tuning is for predictions, and measures are given.",
             hint="leave it out, or give predictions with truth and score.",
         )
-    if isinstance(over, Belief) and over.ends is not None:
+    if isinstance(over, Belief) and over.is_estimate:
         raise needs_predictions()
 
 

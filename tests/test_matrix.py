@@ -121,7 +121,7 @@ VERBS = {
     "evaluate": Verb(pr.evaluate, {"priors": 0.1} | COSTS, **ESTIMATES),
     "evaluate, intervals": Verb(pr.evaluate, {"measure": "auc"} | LIMITS),
     "check": Verb(pr.check, lazy=False, **ESTIMATES),
-    "calibration": Verb(table_of(pr.calibration, "table"), {"draws": 100}, lazy=False),
+    "calibration": Verb(table_of(pr.calibration, "estimates"), {"draws": 100}, lazy=False),
     "operating_points": Verb(pr.operating_points, {"rule": "cost", "priors": 0.1}, **ESTIMATES),
     "operating_points, confidence": Verb(
         pr.operating_points, PROMISE, refused=("fold", "weight")

@@ -35,7 +35,7 @@ import polars as pl
 from scipy.special import expit, logit, stdtrit
 from scipy.stats import norm, rankdata
 
-from polaroc.inference.evidence import FITTED, Evidence, UnitInfluences, evidence_from_folds
+from polaroc.inference.evidence import FITTED, Evidence, evidence_from_folds
 from polaroc.models.choice import Judged, ranked_models
 from simulations.design import Design
 from simulations.rates import judged as limits_of
@@ -172,9 +172,9 @@ def of_known(rng: np.random.Generator, true: np.ndarray, shape: Known) -> Judged
     return judged_by(known(true + errors * rng.normal(size=len(true)), np.diag(errors**2)))
 
 
-def known(means: np.ndarray, covariance: np.ndarray, freedom: float = inf) -> Evidence:
+def known(means: np.ndarray, covariance: np.ndarray) -> Evidence:
     """Evidence on models of one test set."""
-    return Evidence(range(len(means)), means[None], covariance[None], freedom, FITTED)
+    return Evidence(range(len(means)), means[None], covariance[None], inf, FITTED)
 
 
 def of_costs(
@@ -262,8 +262,8 @@ def standard_error(design: str) -> float:
 def of_cases(rng: np.random.Generator, true: np.ndarray, shape: Cases) -> Judged:
     """The AUCs of models on the same cases, and their covariance as DeLong has it.
 
-    With the degrees of freedom that `choose` takes of areas under precision-recall curves, and
-    limits on the scale of log-odds, or from the number of cases where a model is perfect.
+    Limits are on the scale of log-odds, or from the number of cases where a model is perfect; those
+    of `evaluate`, which `choose` takes, are the same or wider.
     """
     positives, negatives = shape.sizes
     spreads = np.where(np.arange(len(true)) % 2, shape.spread, 1.0)
@@ -273,12 +273,6 @@ def of_cases(rng: np.random.Generator, true: np.ndarray, shape: Cases) -> Judged
     above = (ranks[:positives] - rankdata(scores[:positives], axis=0)) / negatives
     below = (ranks[positives:] - rankdata(scores[positives:], axis=0)) / positives
     covariance = np.cov(above.T) / positives + np.cov(below.T) / negatives
-    parts = tuple((own - own.mean(axis=0)).T[None] / len(own) for own in (above, below))
-    moved = UnitInfluences(parts, (1.0, 1.0), shape.sizes)
-    pairs = zip(*np.triu_indices(len(true), 1), strict=True)
-    freedom = min(
-        moved.degrees_of_freedom(moved.difference(first, second)) for first, second in pairs
-    )
     means, few = above.mean(axis=0), min(shape.sizes)
     inner = np.clip(means, 1e-9, 1 - 1e-9)
     reach = stdtrit(few - 1, (1 + LEVEL) / 2) * np.sqrt(covariance.diagonal())
@@ -286,7 +280,7 @@ def of_cases(rng: np.random.Generator, true: np.ndarray, shape: Cases) -> Judged
     perfect = means == 1
     lower = np.where(perfect, ((1 - LEVEL) / 2) ** (1 / few), expit(logit(inner) - reach))
     upper = np.where(perfect, 1.0, expit(logit(inner) + reach))
-    return judged_by(known(means, covariance, freedom), (lower, upper), bounds=(0.0, 1.0))
+    return judged_by(known(means, covariance), (lower, upper), bounds=(0.0, 1.0))
 
 
 def of_design(
@@ -317,7 +311,7 @@ COSTLY = ("expected cost, 20 positives", "expected cost, few errors")
 DESIGNS = {
     "known": Design(cells(("known error",), MODELS, SPREADS), of_design, 600, 3),
     "imprecise": Design(cells(("one imprecise",), (3,), (0.3, 1.0, 2.0)), of_design, 600, 3),
-    "cases": Design(cells(FEW, MODELS, SPREADS), of_design, 400, 3),
+    "cases": Design(cells(FEW, MODELS, SPREADS), of_design, 250, 3),
     "folds": Design(cells(FOLDED, MODELS, SPREADS), of_design, 400, 3),
     "unstable": Design(cells(("100 folds, unstable",), (2, 3), (1.0, 2.0)), of_design, 250, 3),
     "far": Design(cells(BEHIND, (3, 4), (0.3, 1.0, 2.0)), of_design, 400, 3),

@@ -64,6 +64,8 @@ from polaroc.typing import Prior, Table
 
 # Priors at which models of predictions are compared within a range.
 GRID = 9
+# Rows from which on limits do not need the cases that were not seen.
+MANY = 100_000
 
 
 def choose(
@@ -279,8 +281,8 @@ def _choose_over(inputs: Inputs, measure: str, over: Over | None, level: float) 
         at: Any = {"priors": prior} if prior is not None else {"over": over}
         name = measure if prior is not None else name
         evidence = _of_one_test_set(cases, name, measure, at)
-        if evidence.is_known and cases.in_clusters:
-            # With few clusters areas are biased upward, which these limits allow for.
+        if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY):
+            # These allow for few cases or clusters; beside many cases that makes no difference.
             limits = evaluate(
                 cases, measure=name, **at, score_prior=cases.score_prior, intervals=True,
                 level=level,

@@ -292,7 +292,7 @@ class Verb(NamedTuple):
 
 MEASURE = ("option", "model", "fold", "measure", "prior")
 POINT = ("rule", "model", "fold", "prior")
-RATES = ("threshold", "share", "tpr", "fpr", "precision")
+RATES = ("threshold", "tpr", "fpr", "precision")
 
 VERBS = {
     "curve": Verb(curves, ("model", "fold", "threshold"), ("tpr", "fpr"), every=10),

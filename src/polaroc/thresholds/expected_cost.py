@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -38,6 +40,7 @@ from polaroc.typing import Array, Table
 
 # Values with their weights, which sum to 1.
 Nodes: TypeAlias = tuple[Array, Array]
+Pairs: TypeAlias = tuple[Array, Array, Array]
 NODES = 200
 # The vertices of a hull, and the costs that depend on all of them.
 TPR, FPR = private("tpr"), private("fpr")
@@ -124,7 +127,7 @@ def expected_cost(
         fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
         check_factors(cost_fn=fn, cost_fp=fp)
         about_cost = discrete([fn / (fn + fp)])
-    known, informed = discrete([fn / (fn + fp)]).even_nodes(NODES), about_cost.even_nodes(NODES)
+    certain, informed = discrete([fn / (fn + fp)]).even_nodes(NODES), about_cost.even_nodes(NODES)
     priors: float | pl.DataFrame
     beliefs: dict[tuple[float | None, ...], Nodes]
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
@@ -145,24 +148,22 @@ def expected_cost(
     )
     placed = points.join(vertices, on=of_curve or pl.lit(0), how="left", nulls_equal=True)
 
+    @cache
+    def pairs(row: tuple[float | None, ...]) -> tuple[Pairs, Pairs, float]:
+        """Pairs with the expected share and with each share, and the least cost without scores."""
+        known, both = _pairs(beliefs[row], certain), _pairs(beliefs[row], informed)
+        return known, both, _least_cost([0, 1], [0, 1], both)
+
     def costs(frame: pl.DataFrame) -> pl.DataFrame:
         """The rows with the least costs on their hulls."""
         rows = list[list[float | None]]()
-        for t, f, *own in frame.select(TPR, FPR, *at).iter_rows():
-            prior = beliefs.get(tuple(own))
-            if prior is None or not t:
+        for t, f, *row in frame.select(TPR, FPR, *at).iter_rows():
+            if tuple(row) not in beliefs or not t:
                 rows.append([None] * 3)
                 continue
-            rows.append(
-                [
-                    (fn + fp) * _least_cost(np.array(tpr), np.array(fpr), prior, share)
-                    for tpr, fpr, share in (
-                        (t, f, known),
-                        (t, f, informed),
-                        ([0, 1], [0, 1], informed),
-                    )
-                ]
-            )
+            known, both, trivial = pairs(tuple(row))
+            least = _least_cost(t, f, known), _least_cost(t, f, both), trivial
+            rows.append([(fn + fp) * cost for cost in least])
         return frame.hstack(pl.DataFrame(rows, schema=LEAST, orient="row"))
 
     p, t, f, following = (pl.col(name) for name in ("prior", "tpr", "fpr", "cost_following"))
@@ -217,13 +218,23 @@ def _belief(argument: str, value: object) -> Belief:
     return resolve_belief(value)
 
 
-def _least_cost(t: Array, f: Array, prior: Nodes, share: Nodes) -> float:
-    """E[min over the vertices of cπ(1−t) + (1−c)(1−π)f] of independent π and c."""
-    misses = np.outer(share[0], prior[0]).ravel()
-    alarms = np.outer(1 - share[0], 1 - prior[0]).ravel()
+def _pairs(prior: Nodes, share: Nodes) -> Pairs:
+    """The odds cπ/((1−c)(1−π)) of pairs, ascending, with E[cπ] and E[(1−c)(1−π)] up to each."""
+    misses, weights = np.outer(prior[0], share[0]).ravel(), np.outer(prior[1], share[1]).ravel()
+    alarms = np.outer(1 - prior[0], 1 - share[0]).ravel()
+    odds = misses / alarms
+    order = np.argsort(odds)
+    of_misses, of_alarms = (
+        np.append(0.0, np.cumsum((one * weights)[order])) for one in (misses, alarms)
+    )
+    return odds[order], of_misses, of_alarms
+
+
+def _least_cost(t: Sequence[float], f: Sequence[float], pairs: Pairs) -> float:
+    """E[min over the vertices of cπ(1−t) + (1−c)(1−π)f]."""
+    odds, misses, alarms = pairs
     with np.errstate(divide="ignore"):
         # From these odds on, a vertex is better than the one before.
-        odds = np.diff(f) / np.diff(t)
-    best = np.searchsorted(odds, misses / alarms)
-    least = misses * (1 - t[best]) + alarms * f[best]
-    return float(np.outer(share[1], prior[1]).ravel() @ least)
+        slopes = np.diff(f) / np.diff(t)
+    edges = np.concatenate(([0], np.searchsorted(odds, slopes), [odds.size]))
+    return float((1 - np.array(t)) @ np.diff(misses[edges]) + f @ np.diff(alarms[edges]))

@@ -129,13 +129,14 @@ def expected_cost(
         about_cost = discrete([fn / (fn + fp)])
     certain, informed = discrete([fn / (fn + fp)]).even_nodes(NODES), about_cost.even_nodes(NODES)
     priors: float | pl.DataFrame
-    beliefs: dict[tuple[float | None, ...], Nodes]
+    beliefs = dict[tuple[float | None, ...], Nodes]()
+    at: list[str] = []
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         priors, beliefs = _estimates(over)
         at = ["prior", *PRIOR_LIMITS]
     else:
         belief = _belief("over", over)
-        priors, beliefs, at = belief.mean, {(): belief.even_nodes(NODES)}, []
+        priors, beliefs[()] = belief.mean, belief.even_nodes(NODES)
     given = cases_or_curve(curve, columns)
     hulls = hulls_of(curves_of(given)).cache()
     points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp).lazy()

@@ -320,18 +320,22 @@ def _selected(
     worth, called = private("worth"), private("called")
     # An estimated prior may be missing, 0 or 1.
     may = HAS_BOTH & pl.col("skew").is_not_null() & allowed
-    is_best = pl.col(worth).is_not_null() & (pl.col(worth) == pl.col(worth).max())
-    point = pl.col(SCORE, "tpr", "fpr").filter(is_best)
-    return (
-        surface.with_columns(
-            pl.when(may).then(objective).alias(worth), CALLED.alias(called), lack.alias("note")
-        )
-        .group_by(groups)
-        .agg(
-            point.sort_by(pl.col(called).filter(is_best)).first(),
-            pl.col("positives", "negatives").max(),
-            pl.col("note").first(),
-        )
+    # Cached, so that the curve is computed once.
+    placed = surface.select(
+        *groups, SCORE, "tpr", "fpr", "positives", "negatives", lack.alias("note"),
+        pl.when(may).then(objective).alias(worth), CALLED.alias(called),
+    ).cache()  # fmt: skip
+    best = placed.group_by(groups).agg(
+        pl.col(worth, "positives", "negatives").max(), pl.col("note").first()
+    )
+    points = (
+        placed.drop_nulls(worth)
+        .join(best, on=[*groups, worth], how="semi", nulls_equal=True)
+        .sort(called)
+        .unique(groups, keep="first", maintain_order=True)
+    )
+    return best.join(
+        points.select(*groups, SCORE, "tpr", "fpr"), on=groups, how="left", nulls_equal=True
     )
 
 

@@ -13,8 +13,8 @@ from polaroc.curves.hull import achievable as achievable
 from polaroc.curves.hull import hull as hull
 from polaroc.curves.mean import mean_curve as mean_curve
 from polaroc.curves.surface import surface as surface
-from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
-from polaroc.deployment.monitor import monitor as monitor
+from polaroc.monitoring.estimate_prior import estimate_prior as estimate_prior
+from polaroc.monitoring.monitor import monitor as monitor
 from polaroc.evaluation.evaluate import evaluate as evaluate
 from polaroc.measures.functions import auc as auc
 from polaroc.measures.functions import auprec as auprec

@@ -1,0 +1,179 @@
+"""The result of a monitor: three tables, the alarms in them, and an answer in words."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.base.columns import OVER_ENDS
+from polaroc.base.rounding import percent, with_limits
+from polaroc.base.text import capitalised
+from polaroc.base.text_tables import Result, noted, table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+NO_RANGE = "No range of priors was given (over=), so no prior raises an alarm."
+QUANTITIES = ("posfrac", "tpr", "fpr", "precision", "cost")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Monitor(Result):
+    """Thresholds in use by period; made by `monitor`.
+
+    Attributes
+    ----------
+    prior
+        Where is the prior? One row per period and key: the keys; `deployed` Int64, the number of
+        scores; `prior`, `lower`, `upper` and `level` Float64, as in `estimate_prior`, at a level
+        that allows for all looks; `assumes` String; `over_lower` and `over_upper` Float64, the
+        range that the threshold was chosen for, null if there is none; `alarm` String, null, or
+        that the limits are outside the range.
+    shape
+        Has more than the prior moved? The keys; `deployed`; `shift_p` Float64, the p-value of a
+        test that the scores are a mixture of the two classes of the reference; `alarm`.
+    thresholds
+        What do the thresholds do? The keys; `source` String: "scores", expected at the estimated
+        prior with the rates of the reference, or "labels", seen on labelled cases; `threshold` and
+        `posfrac` Float64, the share called positive; `tpr`, `fpr`, `precision` and `cost` with
+        their limits `tpr_lower`, …, `cost_upper`, all Float64, null if unknown; `level`; `alarm`,
+        null, or that labels contradict the reference.
+    time
+        The name of the column of periods.
+    warnings
+        What is wrong with the tables, and what alarms assume, in sentences.
+    level
+        The chance that there is no false alarm at any look.
+    """
+
+    prior: pl.DataFrame
+    shape: pl.DataFrame
+    thresholds: pl.DataFrame
+    time: str
+    warnings: tuple[str, ...] = ()
+    level: float = 0.95
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The three tables, by name."""
+        return {"prior": self.prior, "shape": self.shape, "thresholds": self.thresholds}
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all tables."""
+        return self.prior.columns[: self.prior.columns.index("deployed")]
+
+    @property
+    def over(self) -> tuple[float, float] | None:
+        """The range of priors of the thresholds, from the least to the greatest of all keys."""
+        low, high = self.prior.select(
+            pl.col(OVER_ENDS[0]).min(), pl.col(OVER_ENDS[1]).max()
+        ).row(0)
+        return None if low is None or high is None else (low, high)
+
+    @property
+    def alarms(self) -> pl.DataFrame:
+        """The alarms of all tables in the order of time: the keys; `table` and `alarm` String."""
+        parts = [
+            frame.drop_nulls("alarm").select(*self.keys, pl.lit(name).alias("table"), "alarm")
+            for name, frame in self.tables.items()
+        ]
+        return pl.concat(parts).sort(self.time, maintain_order=True)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """All numbers in long form, for charts and files.
+
+        The keys; `quantity` String: "prior", "posfrac", "tpr", "fpr", "precision", "cost", those
+        from labels with "_labelled" after them; `estimate`, `lower`, `upper` Float64; `alarm`.
+        """
+        none = pl.lit(None, pl.Float64)
+        alarm = pl.concat_str("alarm", pl.col("of_shape"), separator="; ", ignore_nulls=True)
+        of_shape = self.shape.select(pl.col("alarm").alias("of_shape"))
+        prior = pl.concat([self.prior, of_shape], how="horizontal").select(
+            *self.keys, pl.lit("prior").alias("quantity"), pl.col("prior").alias("estimate"),
+            "lower", "upper", alarm.replace("", None).alias("alarm"),
+        )  # fmt: skip
+        parts = [prior]
+        for source, ending in (("scores", ""), ("labels", "_labelled")):
+            rows = self.thresholds.filter(source=source)
+            for name in QUANTITIES:
+                limits = [
+                    (pl.col(f"{name}_{end}") if f"{name}_{end}" in rows else none).alias(end)
+                    for end in ("lower", "upper")
+                ]
+                own = pl.col("alarm") if name == "tpr" else pl.lit(None, pl.String)
+                parts.append(rows.select(
+                    *self.keys, pl.lit(name + ending).alias("quantity"),
+                    pl.col(name).alias("estimate"), *limits, own.alias("alarm"),
+                ))  # fmt: skip
+        return pl.concat(parts).sort(self.time, maintain_order=True)
+
+    @property
+    def last(self) -> pl.DataFrame:
+        """The rows of the prior in the last period."""
+        return self.prior.filter(pl.col(self.time) == pl.col(self.time).max())
+
+    @property
+    def answer(self) -> str:
+        """Whether something should change, in one to three sentences."""
+        if self.prior.is_empty():
+            return "No alarm: there are no scores."
+        alarms, now = self.alarms, self.prior[self.time].max()
+        if alarms.is_empty():
+            return " ".join(["No alarm.", *self._prior_in_words()])
+        *key, _, alarm = alarms.filter(pl.col(self.time) == pl.col(self.time).max()).row(0)
+        count = "One alarm" if alarms.height == 1 else f"{alarms.height:,} alarms, the last"
+        sentence = f"{count} at {self._named(key)}: {alarm}."
+        if alarms[self.time].max() == now:
+            return sentence
+        return " ".join([sentence, "None in the last period.", *self._prior_in_words()])
+
+    def _prior_in_words(self) -> list[str]:
+        """Where the prior is in the last period, and whether its limits are within the range."""
+        rows = self.last
+        outside = ~pl.col("prior").is_between(*map(pl.col, OVER_ENDS))
+        out = rows.filter(outside)
+        row = (rows if out.is_empty() else out).row(0, named=True)
+        key = self._named([row[name] for name in self.keys])
+        if row["prior"] is None:
+            return [f"The scores at {key} do not tell the prior."]
+        limits = "no limits"
+        if row["lower"] is not None:
+            limits = f"{percent(row['lower'])} to {percent(row['upper'])}"
+        text = f"The prior is estimated at {percent(row['prior'])} ({limits}) at {key}"
+        low, high = (row[name] for name in OVER_ENDS)
+        if low is None or high is None:
+            return [f"{text}.", NO_RANGE]
+        place = f"the range {percent(low)} to {percent(high)}"
+        if out.is_empty():
+            return [f"{text}, within {place}."]
+        others = f" So it is for {out.height} of {rows.height} keys." if out.height > 1 else ""
+        return [f"{text}, outside {place}, which the limits do not rule out.{others}"]
+
+    def _named(self, key: list[object]) -> str:
+        return ", ".join(f"{name} {value}" for name, value in zip(self.keys, key, strict=True))
+
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The answer, the alarms, the last period, and notes."""
+        alarms, last = self.alarms, self.last
+        parts: list[RenderableType] = [self.answer]
+        if alarms.height:
+            parts.append(table("Alarms", alarms.columns, alarms.tail(10).rows(), alarms.width))
+        if last.height:
+            rows = self.thresholds.join(
+                last.select(self.keys), on=self.keys, how="semi", nulls_equal=True,
+                maintain_order="left",
+            )  # fmt: skip
+            cells = [
+                [*(row[key] for key in self.keys), row["source"],
+                 *(with_limits(row[name], row[f"{name}_lower"], row[f"{name}_upper"])
+                   for name in QUANTITIES[1:])]
+                for row in rows.iter_rows(named=True)
+            ]  # fmt: skip
+            heading = ("by", *map(capitalised, ("recall", "false alarms", "precision", "cost")))
+            parts.append(
+                table("Last period", [*self.keys, *heading], cells, len(self.keys) + 1)
+            )
+        return [*parts, *noted(self.warnings)]

@@ -25,7 +25,6 @@ def query(stream: pl.LazyFrame) -> pl.LazyFrame:
             pr.cases(stream.filter(pl.col("day") >= FIRST), score="score", by="day"),
             truth="truth",
             score="score",
-            method="confusion",
         )
         .select("day", "prior", "lower", "upper", "shift_p", "note")
     )

@@ -136,7 +136,7 @@ VERBS = {
         refused=("wide",), no_bearing=("weight", "cluster"),
     ),
     "estimate_prior": Verb(
-        pr.estimate_prior, {"deployed": OfCases(), "method": "confusion"},
+        pr.estimate_prior, {"deployed": OfCases()},
         refused=("weight", "cluster"),
     ),
     "monitor": Verb(

@@ -13,8 +13,6 @@ from polaroc.curves.hull import achievable as achievable
 from polaroc.curves.hull import hull as hull
 from polaroc.curves.mean import mean_curve as mean_curve
 from polaroc.curves.surface import surface as surface
-from polaroc.monitoring.estimate_prior import estimate_prior as estimate_prior
-from polaroc.monitoring.monitor import monitor as monitor
 from polaroc.evaluation.evaluate import evaluate as evaluate
 from polaroc.measures.functions import auc as auc
 from polaroc.measures.functions import auprec as auprec
@@ -25,6 +23,8 @@ from polaroc.models.anova import anova as anova
 from polaroc.models.choose import choose as choose
 from polaroc.models.compare import compare as compare
 from polaroc.models.gate import gate as gate
+from polaroc.monitoring.estimate_prior import estimate_prior as estimate_prior
+from polaroc.monitoring.monitor import monitor as monitor
 from polaroc.predictions.audit import check as check
 from polaroc.predictions.cases import cases as cases
 from polaroc.predictions.multiclass import one_vs_rest as one_vs_rest

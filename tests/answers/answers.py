@@ -276,7 +276,6 @@ def estimate_prior(of: Case) -> pl.DataFrame:
         fold=None,
         weight=None,
         cluster=None,
-        method="confusion",
         **columns,
     )
 

@@ -12,7 +12,7 @@ CASES = pr.datasets.satellite_predictions().filter(fold=1)
 
 def estimates(**columns) -> pl.DataFrame:
     given = {
-        "model": ["A", "B", "C"], "method": "em", "prior": [0.1, 0.2, 0.3],
+        "model": ["A", "B", "C"], "prior": [0.1, 0.2, 0.3],
         "lower": [0.05, 0.1, 0.2], "upper": [0.2, 0.3, 0.4],
     }  # fmt: skip
     return pl.DataFrame(given | columns)
@@ -91,7 +91,7 @@ def test_intervals_at_an_estimated_prior_cover_with_50_reference_positives():
     test, use = table(truth), table(used).drop("truth")
     columns = {"truth": "truth", "score": "score", "by": "run"}
     # The reference is the test table itself: the harder case.
-    found = pr.estimate_prior(test, use, **columns, method="confusion")
+    found = pr.estimate_prior(test, use, **columns)
     measures = pr.evaluate(test, **columns, priors=found, intervals=True, measure="auprec")
     many = rng.normal(size=400_000) + distance * (np.arange(400_000) % 2)
     large = pr.curve({"truth": np.arange(400_000) % 2, "score": many}, truth="truth", score="score")

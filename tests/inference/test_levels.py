@@ -27,7 +27,7 @@ OVER = (0.1, 0.3)
 
 
 def estimated(**asked) -> pl.DataFrame:
-    return pr.estimate_prior(ONE, ONE, **NAMES, method="confusion", **asked)
+    return pr.estimate_prior(ONE, ONE, **NAMES, **asked)
 
 
 # What each function with a level gives at one: a result, or a mapping of its tables.

@@ -79,7 +79,7 @@ def test_a_plan_and_the_warnings_of_monitor_have_the_note():
     for table, noted in ((SHARED, True), (SHARED.with_columns(case="row"), False)):
         warnings = pr.monitor(reference, table, time="day", points=0.5).warnings
         assert any(WORDS in warning for warning in warnings) == noted
-        found = notes(pr.estimate_prior(reference, table, method="confusion"))
+        found = notes(pr.estimate_prior(reference, table))
         assert any(WORDS in note for note in found) == noted
     assert auc(SHARED.lazy()) == auc(SHARED) != []
 

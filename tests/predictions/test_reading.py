@@ -67,7 +67,7 @@ STEPS = {name: (predictions, partial(call, **roles)) for name, (roles, call) in 
     "points": (points, partial(pr.apply_thresholds, TABLE, same_table=True, **NAMES)),
     "deployed": (
         predictions,
-        lambda frame: pr.estimate_prior(TUNING, frame, **NAMES, method="confusion"),
+        lambda frame: pr.estimate_prior(TUNING, frame, **NAMES),
     ),
     "compare, measures": (
         lambda rng: pr.evaluate(predictions(rng), **NAMES),

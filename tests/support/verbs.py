@@ -65,7 +65,7 @@ CALLS = {
     "estimate_prior": (
         {"truth": "y", "score": "p", "by": "place"},
         lambda *cases, **roles: pr.estimate_prior(
-            *cases, deployed=TUNING, method="confusion", **roles
+            *cases, deployed=TUNING, **roles
         ),
     ),
     "monitor": (

@@ -366,7 +366,7 @@ def test_a_belief_in_use():
 
 
 def estimates(**columns) -> pl.DataFrame:
-    given = {"method": "em", "prior": 0.2, "lower": 0.12, "upper": 0.3, "note": None}
+    given = {"prior": 0.2, "lower": 0.12, "upper": 0.3, "note": None}
     return pl.DataFrame([given | columns])
 
 

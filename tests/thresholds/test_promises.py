@@ -154,7 +154,7 @@ def test_at_an_estimated_prior_a_promise_is_broken_no_more_often_than_said():
     rate = np.where(quantile < top, -quantile, quantile / slope)
     score = -np.where(is_positive, rate, quantile)
     used = pl.DataFrame({"table": np.repeat(np.arange(tables), size), "score": score.ravel()})
-    estimates = pr.estimate_prior(rows, used, by="table", method="confusion", **NAMES)
+    estimates = pr.estimate_prior(rows, used, by="table", **NAMES)
 
     def share_broken(lower):
         # Precision is least at the lower end. Steps of 10 % let tables share what is simulated.

@@ -31,7 +31,7 @@ class Spread(NamedTuple):
         return max(lower, 0.0), min(upper, 1.0)
 
 
-def spread_of_batches(reference: Reference, codes: tuple[Array, Array]) -> Spread | None:
+def spread_of_batches(reference: Reference, codes: Sequence[Array]) -> Spread | None:
     """Estimate the prior of each batch from all others, and compare it with its true share.
 
     `codes` are the batches of positives and of negatives. Errors beyond sampling are what batches

@@ -215,7 +215,9 @@ def _reference(part: pl.DataFrame, batch: str | None) -> Known:
     if batch is None:
         return Known(reference, share, None, NOTHING_ELSE, None)
     codes = part.select(TRUTH, pl.col(batch).rank("dense").fill_null(0))
-    positive, negative = (codes.filter(one)[batch].to_numpy() for one in (is_positive, ~is_positive))
+    positive, negative = (
+        codes.filter(one)[batch].to_numpy() for one in (is_positive, ~is_positive)
+    )
     spread = spread_of_batches(reference, (positive, negative))
     if spread is None:
         note = f"reference: fewer than two values of {batch!r} have cases of both classes elsewhere"
@@ -273,7 +275,9 @@ def _row(
 def _notes(predictions: Predictions, keys: list[str]) -> dict[tuple[Any, ...], str | None]:
     """The note on rows that were left out, of each key."""
     table = totals(predictions).collect()
-    rows = table.select(*keys, "note").group_by(keys, maintain_order=True).first() if keys else table
+    rows = (
+        table.select(*keys, "note").group_by(keys, maintain_order=True).first() if keys else table
+    )
     return {tuple(row[key] for key in keys): row["note"] for row in rows.iter_rows(named=True)}
 
 

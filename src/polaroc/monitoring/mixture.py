@@ -148,8 +148,8 @@ class Mixture:
 
         p and q maximise the likelihood at this prior under two Lagrange multipliers, which are
         those of the best prior plus and minus a `shift`. They add up to 1 at one shift only. With
-        x = mixed/(π·p + (1−π)·q), each bin has p = positives/(λ − π·x), q = negatives/(μ − (1−π)·x),
-        and x is the smaller root of a quadratic.
+        x = mixed/(π·p + (1−π)·q), a bin has p = positives/(λ − π·x), q = negatives/(μ − (1−π)·x).
+        x is the smaller root of a quadratic.
         """
         positives, negatives, total = self.sizes
         of_p = positives + prior * total + shift
@@ -178,9 +178,11 @@ class Mixture:
         if 0 < prior < 1:
             shift = brentq(
                 lambda one: self.shares(prior, one)[0].sum() - 1,
-                low + margin, high - margin, xtol=1e-9 * (high - low),
+                low + margin, high - margin, xtol=1e-7 * (high - low),
             )  # fmt: skip
         p, q, _ = self.shares(prior, shift)
+        # The error of the shift now counts by its square.
+        p, q = p / p.sum(), q / q.sum()
         return self._log_likelihood(p, q, prior * p + (1 - prior) * q)
 
     def _log_likelihood(self, p: Array, q: Array, mixed: Array) -> float:
@@ -202,11 +204,11 @@ class Mixture:
         top = self.log_likelihood(prior)
 
         def beyond(other: float) -> float:
-            """Positive outside the interval."""
-            return 2 * (top - self.log_likelihood(other)) - quantile
+            """Positive outside the interval; nearly linear."""
+            return float(max(2 * (top - self.log_likelihood(other)), 0.0) ** 0.5 - quantile**0.5)
 
-        lower = brentq(beyond, 0.0, prior, xtol=1e-9) if beyond(0.0) > 0 else 0.0
-        upper = brentq(beyond, prior, 1.0, xtol=1e-9) if beyond(1.0) > 0 else 1.0
+        lower = brentq(beyond, 0.0, prior, xtol=1e-8) if beyond(0.0) > 0 else 0.0
+        upper = brentq(beyond, prior, 1.0, xtol=1e-8) if beyond(1.0) > 0 else 1.0
         counts = zip((self.positives, self.negatives, self.mixed), self.sizes, strict=True)
         free = self._log_likelihood(*(count / max(size, 1e-300) for count, size in counts))
         freedom = max(self.mixed.size - 2, 0)

@@ -66,9 +66,7 @@ class Monitor(Result):
     @property
     def over(self) -> tuple[float, float] | None:
         """The range of priors of the thresholds, from the least to the greatest of all keys."""
-        low, high = self.prior.select(
-            pl.col(OVER_ENDS[0]).min(), pl.col(OVER_ENDS[1]).max()
-        ).row(0)
+        low, high = self.prior.select(pl.col(OVER_ENDS[0]).min(), pl.col(OVER_ENDS[1]).max()).row(0)
         return None if low is None or high is None else (low, high)
 
     @property
@@ -84,14 +82,16 @@ class Monitor(Result):
     def table(self) -> pl.DataFrame:
         """All numbers in long form, for charts and files.
 
-        The keys; `quantity` String: "prior", "posfrac", "tpr", "fpr", "precision", "cost", those
-        from labels with "_labelled" after them; `estimate`, `lower`, `upper` Float64; `alarm`.
+        The keys, the time as the last; `quantity` String: "prior", "posfrac", "tpr", "fpr",
+        "precision", "cost", those from labels with "_labelled" after them; `estimate`, `lower`,
+        `upper` Float64; `alarm` String.
         """
+        keys = [*(key for key in self.keys if key != self.time), self.time]
         none = pl.lit(None, pl.Float64)
         alarm = pl.concat_str("alarm", pl.col("of_shape"), separator="; ", ignore_nulls=True)
         of_shape = self.shape.select(pl.col("alarm").alias("of_shape"))
         prior = pl.concat([self.prior, of_shape], how="horizontal").select(
-            *self.keys, pl.lit("prior").alias("quantity"), pl.col("prior").alias("estimate"),
+            *keys, pl.lit("prior").alias("quantity"), pl.col("prior").alias("estimate"),
             "lower", "upper", alarm.replace("", None).alias("alarm"),
         )  # fmt: skip
         parts = [prior]
@@ -104,7 +104,7 @@ class Monitor(Result):
                 ]
                 own = pl.col("alarm") if name == "tpr" else pl.lit(None, pl.String)
                 parts.append(rows.select(
-                    *self.keys, pl.lit(name + ending).alias("quantity"),
+                    *keys, pl.lit(name + ending).alias("quantity"),
                     pl.col(name).alias("estimate"), *limits, own.alias("alarm"),
                 ))  # fmt: skip
         return pl.concat(parts).sort(self.time, maintain_order=True)
@@ -173,7 +173,5 @@ class Monitor(Result):
                 for row in rows.iter_rows(named=True)
             ]  # fmt: skip
             heading = ("by", *map(capitalised, ("recall", "false alarms", "precision", "cost")))
-            parts.append(
-                table("Last period", [*self.keys, *heading], cells, len(self.keys) + 1)
-            )
+            parts.append(table("Last period", [*self.keys, *heading], cells, len(self.keys) + 1))
         return [*parts, *noted(self.warnings)]

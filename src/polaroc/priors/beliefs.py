@@ -229,7 +229,7 @@ def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
 
     Examples
     --------
-    >>> row = pl.DataFrame({"prior": [0.1], "lower": [0.07], "upper": [0.14], "method": ["em"]})
+    >>> row = pl.DataFrame({"prior": [0.1], "lower": [0.07], "upper": [0.14]})
     >>> belief_of_estimate(row)
     an estimated 10 % positives (7 to 14 %)
     """

@@ -16,7 +16,7 @@ from polaroc.errors import InvalidArgument, InvalidTable, quoted
 
 # Columns of `estimate_prior` that are no keys.
 ESTIMATE = (
-    "method", "prior", "lower", "upper", "level", "std_error", "reference_prior", "deployed",
+    "prior", "lower", "upper", "level", "assumes", "reference_prior", "deployed",
     "shift_p", "note",
 )  # fmt: skip
 PRIOR_AND_LIMITS = ("prior", "lower", "upper")
@@ -47,7 +47,7 @@ def with_estimates(
     if table.height > (table.select(named).n_unique() if named else 1):
         raise InvalidTable(
             "there are several estimated priors for one key, needed is one.",
-            hint="filter the estimates, for example to one method, or name what tells them apart.",
+            hint="filter the estimates, or name what tells them apart.",
         )
     columns = table.lazy().select(
         *named,

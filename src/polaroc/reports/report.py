@@ -19,11 +19,11 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.base.columns import as_lazy, refuse_nested
-from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.models.choose import needs_predictions
 from polaroc.models.inputs import compared_cases, read_inputs, with_model
+from polaroc.monitoring.result import Monitor
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete

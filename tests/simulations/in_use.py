@@ -1,62 +1,52 @@
 """How `monitor` and `estimate_prior` do on simulated days.
 
 Scores of negatives are normal, those of positives two standard deviations higher; there are 2,000
-cases a day. "200 + 1,800" is a reference of so many positives and negatives.
+cases a day. "200 + 1,800" is a reference of so many positives and negatives. The range of priors is
+5 to 20 %.
 
 quiet
-    1,000 days on which nothing changes but the prior within its range: runs with a false alarm,
-    and runs of which every limit of every day holds. Beside it a z-test of each day that takes the
-    rates of the reference for exact.
+    720 days on which nothing changes but the prior within its range, and as many looks: runs with
+    a false alarm of either kind. Beside it a z-test of each day that takes the rates of the
+    reference for exact.
+detection
+    What changes on day 31, and the days until an alarm of the 90 that follow, looking every day or
+    every week, with 365 looks.
 days
     Years of days that differ: each shifts all its scores by a normal number, as those of the
     reference do. Years with a false alarm where the prior moves within its range, with the days of
-    the reference named or not; and the days until an alarm after the prior left its range.
-detection
-    What changes on day 31, by how much, and the days until an alarm of the 90 that follow.
-labels
-    Limits from the labels of a random sample of 5,000 cases: how often they hold, and their width
-    beside that of Clopper and Pearson's from the labels alone.
-samples
-    How often labels are said to be no random sample, by how they were drawn.
+    the reference named as `batch` or not; and the days until an alarm after the prior left its
+    range.
 carried
     Limits of thresholds and areas at an estimated prior, from the estimate to the threshold that
     was chosen at it and is judged on other cases.
 priors
-    Intervals of `estimate_prior`: coverage over classes one and two standard
-    deviations apart, references with 5 and 50 % positives, and 1, 10 and 50 % in use.
+    Intervals of `estimate_prior`: coverage, width and rate of small p-values of the test of shape.
+    Classes are one or two standard deviations apart; scores are continuous or have few values.
+clusters
+    The same with rows in clusters that share an error; of one class each, or of both.
+batches
+    The same with `batch`, where all scores of a batch are shifted by a normal number.
 """
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.stats import f as f_distribution
 from scipy.stats import norm
 
 import polaroc as pr
-from polaroc.base.statistics import binomial_band
-from polaroc.deployment.alarms import BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT, Assessment, Terms
-from polaroc.deployment.label_samples import Sample, why_not_random
-from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
-from polaroc.deployment.limits import WINDOWS, Looks, Reference, Threshold
+from polaroc.monitoring.batches import Spread, shape_p_value, spread_of_batches
+from polaroc.monitoring.mixture import Mixture, Reference, Sample
 from simulations.design import Design
 
-DISTANCE, THRESHOLD, LEVEL = 2.0, 1.8, 0.95
-CASES = 2_000
+DISTANCE, LEVEL, CASES, QUESTIONS = 2.0, 0.95, 2_000, 3
+OVER = (0.05, 0.2)
 REFERENCES = ("200 + 1,800", "1,000 + 9,000")
-Cdf = Callable[[np.ndarray], np.ndarray]
-# Of each drift the shares at or above scores of positives and of negatives.
-DRIFTS: dict[str, tuple[Cdf, Cdf]] = {
-    "none": (lambda s: norm.sf(s - DISTANCE), norm.sf),
-    "all scores 0.5 higher": (lambda s: norm.sf(s - DISTANCE - 0.5), lambda s: norm.sf(s - 0.5)),
-    "negatives 0.4 higher": (lambda s: norm.sf(s - DISTANCE), lambda s: norm.sf(s - 0.4)),
-    "positives 1 lower": (lambda s: norm.sf(s - DISTANCE + 1), norm.sf),
-    "scores 1.3 times as wide": (
-        lambda s: norm.sf((s - DISTANCE) / 1.3), lambda s: norm.sf(s / 1.3),
-    ),
-}  # fmt: skip
+# By how much positives and negatives score more, and by which factor scores are wider.
+Drift = tuple[float, float, float]
+NO_DRIFT: Drift = (0.0, 0.0, 1.0)
 
 
 def two_sizes(cases: str) -> tuple[int, int]:
@@ -66,310 +56,146 @@ def two_sizes(cases: str) -> tuple[int, int]:
 
 
 def reference(rng: np.random.Generator, sizes: tuple[int, int]) -> Reference:
-    """Labelled cases, and the threshold in use."""
-    positive, negative = (rng.normal(size=n) + d for n, d in zip(sizes, (DISTANCE, 0), strict=True))
-    return Reference.from_scores(positive, negative, Threshold(THRESHOLD, 1.0, 0.1), 1 - LEVEL)
+    """Labelled cases."""
+    return Reference(
+        *(Sample(rng.normal(size=n) + d) for n, d in zip(sizes, (DISTANCE, 0), strict=True))
+    )
 
 
-def above(
-    rng: np.random.Generator, known: Reference, priors: np.ndarray, drift: str, cases: int = CASES
+def scores(
+    rng: np.random.Generator, prior: float, cases: int = CASES, drift: Drift = NO_DRIFT
 ) -> np.ndarray:
-    """Counts at or above each cut of cases of as many days as there are priors."""
-    order = np.argsort(known.cuts)
-    edges = known.cuts[order]
-    tails = [np.concatenate([[1.0], tail(edges), [0.0]]) for tail in DRIFTS[drift]]
-    t, f = (-np.diff(tail) for tail in tails)
-    counts = rng.multinomial(cases, priors[:, None] * t + (1 - priors[:, None]) * f)
-    counted = np.empty((len(priors), edges.size), dtype=int)
-    counted[:, order] = counts[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    return counted
+    """Scores in use."""
+    truth = rng.random(cases) < prior
+    score = drift[2] * (rng.normal(size=cases) + DISTANCE * truth)
+    return score + np.where(truth, drift[0], drift[1])
 
 
-def windows(called: np.ndarray, cases: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over the last days, as `monitor` has them."""
-    total = np.concatenate([np.zeros_like(called[:1]), called.cumsum(axis=0)])
-    days = np.arange(1, len(called) + 1)
-    sums, sizes = [], []
-    for size in WINDOWS:
-        there = days >= size
-        sums.append(np.where(there[:, None], total[days] - total[np.maximum(days - size, 0)], 0))
-        sizes.append(np.where(there, size * cases, 0))
-    return np.stack(sums, axis=1), np.stack(sizes, axis=1)
+def alarm(known: Reference, used: np.ndarray, looks: int, spread: Spread | None = None) -> str:
+    """The alarm of a look, as of `monitor`, empty if there is none.
+
+    Without days that differ only the likelihood at the end of the range is needed.
+    """
+    error, sample = (1 - LEVEL) / QUESTIONS / looks, Sample(used)
+    fit = known.fit(sample, LEVEL if spread is None else 1 - error)
+    p_value = shape_p_value(fit, known, sample, spread)
+    if p_value is not None and p_value < error:
+        return "shape"
+    if spread is not None:
+        lower, upper = spread.limits(fit, 1 - error)
+        return "prior" if lower > OVER[1] or upper < OVER[0] else ""
+    if OVER[0] <= fit.prior <= OVER[1]:
+        return ""
+    mixture = Mixture(*known.counts, sample.counts(known.edges))
+    end = OVER[1] if fit.prior > OVER[1] else OVER[0]
+    distance = 2 * (mixture.log_likelihood(fit.prior) - mixture.log_likelihood(end))
+    return "prior" if distance > f_distribution.ppf(1 - error, 1, known.freedom) else ""
 
 
-def assessed(
-    known: Reference, called: np.ndarray, over: tuple[float, float], cases: int = CASES
-) -> Assessment:
-    """What `monitor` finds on each day."""
-    called, sizes = windows(called, cases)
-    looks = Looks(known, range(1, len(called) + 1), called, sizes, sizes * cases)
-    return Assessment(looks, Terms(over, 1, 1), np.zeros(len(called)))
-
-
-def first(alarms: list[object]) -> int | None:
-    """The first day with an alarm, from 1 on."""
-    return next((day for day, alarm in enumerate(alarms, 1) if alarm is not None), None)
+QUIET: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "10 %": lambda days: 0.1 + 0 * days,
+    "moves, 6 to 14 %": lambda days: 0.1 + 0.04 * np.sin(days / 30),
+    "20 %, the end of the range": lambda days: 0.2 + 0 * days,
+}
 
 
 def of_quiet(replicates: int, seed: int, reference_of: str, prior: str) -> dict[str, object]:
-    """Shares of runs with a false alarm, and with limits that all hold."""
-    days, over, sizes = np.arange(1_000), (0.05, 0.2), two_sizes(reference_of)
-    rng = np.random.default_rng(seed)
-    priors = 0.1 + (0.04 * np.sin(days / 30) if "moves" in prior else 0 * days)
-    alarms, held, daily = 0, 0, 0
+    """Shares of runs with a false alarm."""
+    rng, days, sizes = np.random.default_rng(seed), np.arange(720), two_sizes(reference_of)
+    alarms, daily = [], []
     for _ in range(replicates):
         known = reference(rng, sizes)
-        found = assessed(known, above(rng, known, priors, "none"), over)
-        alarms += any(first(a) for a in (found.prior_alarms(), found.threshold_alarms()))
-        t, f = norm.sf(THRESHOLD - DISTANCE), norm.sf(THRESHOLD)
-        share = priors * t + (1 - priors) * f
-        true = {
-            "prior": priors, "precision": priors * t / share, "posfrac": share,
-            "cost": priors * (1 - t) + (1 - priors) * f,
-        }  # fmt: skip
-        all_held = [
-            (low <= true[name]) & (true[name] <= high)
-            for name, (_, (low, high)) in found.quantities().items()
-        ]
-        held += all(inside.all() for inside in all_held)
-        # What looking at an interval of one day each would do.
-        rate = known.tp[0] / known.positives, known.fp[0] / known.negatives
-        estimate = (found.looks.called[:, 0, 0] / CASES - rate[1]) / (rate[0] - rate[1])
-        error = np.sqrt(share * (1 - share) / CASES) / (rate[0] - rate[1])
-        daily += ((estimate - 1.96 * error > over[1]) | (estimate + 1.96 * error < over[0])).any()
-    return {"alarm": alarms / replicates, "all limits hold": held / replicates,
-            "daily z-test alarms": daily / replicates}  # fmt: skip
+        # A z-test of the share above 1.8 that takes the rates of the reference for exact.
+        t, f = ((one.score >= 1.8).mean() for one in (known.positives, known.negatives))
+        of_run, of_z = set(), False
+        for share in QUIET[prior](days):
+            used = scores(rng, share)
+            of_run.add(alarm(known, used, days.size))
+            called = (used >= 1.8).mean()
+            estimate = (called - f) / (t - f)
+            half = 1.96 * np.sqrt(called * (1 - called) / CASES) / (t - f)
+            of_z |= estimate - half > OVER[1] or estimate + half < OVER[0]
+        alarms.append(of_run)
+        daily.append(of_z)
+    found = {kind: np.mean([kind in one for one in alarms]) for kind in ("prior", "shape")}
+    return {**found, "daily z-test alarms": float(np.mean(daily))}
 
 
-def reference_of_days(
-    rng: np.random.Generator, sizes: tuple[int, int], sd: float, named: bool, number: int
-) -> Reference:  # fmt: skip
-    """A reference of a number of days, which differ."""
-    codes = [rng.integers(0, number, n) for n in sizes]
-    shift = rng.normal(scale=sd, size=number)
-    positive, negative = (
-        rng.normal(size=n) + d + shift[code]
-        for n, d, code in zip(sizes, (DISTANCE, 0), codes, strict=True)
-    )
-    days = (codes[0], codes[1]) if named else None
-    return Reference.from_scores(
-        positive, negative, Threshold(THRESHOLD, 1.0, 0.1), 1 - LEVEL, days
-    )
+CHANGES: dict[str, tuple[float, Drift]] = {
+    "prior 10 to 25 %": (0.25, NO_DRIFT),
+    "prior 10 to 30 %": (0.3, NO_DRIFT),
+    "prior 10 to 50 %": (0.5, NO_DRIFT),
+    "prior 10 to 2 %": (0.02, NO_DRIFT),
+    "all scores 0.5 higher": (0.1, (0.5, 0.5, 1.0)),
+    "negatives 0.4 higher": (0.1, (0.0, 0.4, 1.0)),
+    "positives 1 lower": (0.1, (-1.0, 0.0, 1.0)),
+    "scores 1.3 times as wide": (0.1, (0.0, 0.0, 1.3)),
+}
+BEFORE, AFTER = 28, 91
 
 
-def above_of_days(
-    rng: np.random.Generator,
-    known: Reference,
-    priors: np.ndarray,
-    sd: float,
-    drift: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
-) -> np.ndarray:
-    """Counts at or above each cut on days that differ as those of the reference do.
-
-    A `drift` has by how much positives and negatives score more on each day, and by which factor
-    scores are wider.
-    """
-    shift = rng.normal(scale=sd, size=len(priors))
-    of_positives, of_negatives, wide = (shift, shift, np.ones(len(priors)))
-    if drift is not None:
-        of_positives, of_negatives, wide = shift + drift[0], shift + drift[1], drift[2]
-    order = np.argsort(known.cuts)
-    edges = known.cuts[order, None]
-    share = priors * norm.sf((edges - DISTANCE - of_positives) / wide)
-    share += (1 - priors) * norm.sf((edges - of_negatives) / wide)
-    tails = np.concatenate([np.ones((1, len(priors))), share, np.zeros((1, len(priors)))])
-    counts = rng.multinomial(CASES, -np.diff(tails, axis=0).T)
-    counted = np.empty((len(priors), known.cuts.size), dtype=int)
-    counted[:, order] = counts[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    return counted
+def in_words(days: Sequence[float]) -> str:
+    """The median of the days, and how many runs had an alarm."""
+    known = [day for day in days if day < np.inf]
+    if len(known) * 2 <= len(days):
+        return f"{len(known)} of {len(days)}"
+    return f"{np.median(days):.0f} ({len(known)} of {len(days)})"
 
 
-def year_of_days(
-    rng: np.random.Generator, sizes: tuple[int, int], priors: np.ndarray, sd: float, named: bool,
-    number: int = 30,
-) -> Assessment:  # fmt: skip
-    """A year of days that differ, watched from a reference whose days are named or not."""
-    known = reference_of_days(rng, sizes, sd, named, number)
-    return assessed(known, above_of_days(rng, known, priors, sd), (0.05, 0.2))
-
-
-YEAR = np.arange(365)
-MOVES, GROWN = 0.1 + 0.04 * np.sin(YEAR / 30), np.where(YEAR < 100, 0.1, 0.4)
+def of_detection(replicates: int, seed: int, what: str, reference_of: str) -> dict[str, object]:
+    """The days until an alarm, of a look each day and each week; alarms before the change."""
+    rng, (prior, drift) = np.random.default_rng(seed), CHANGES[what]
+    found: dict[str, list[float]] = {"daily": [], "weekly": []}
+    early, kinds = 0, set()
+    for _ in range(replicates):
+        known = reference(rng, two_sizes(reference_of))
+        days = [scores(rng, 0.1) for _ in range(BEFORE)]
+        days += [scores(rng, prior, drift=drift) for _ in range(AFTER)]
+        for name, length in (("daily", 1), ("weekly", 7)):
+            first = np.inf
+            for end in range(length, len(days) + 1, length):
+                if kind := alarm(known, np.concatenate(days[end - length : end]), 365):
+                    early += end <= BEFORE
+                    if end > BEFORE:
+                        first = end - BEFORE
+                        kinds.add(kind)
+                        break
+            found[name].append(first)
+    return {name: in_words(days) for name, days in found.items()} | {
+        "alarm": ", ".join(sorted(kinds)), "early": early
+    }  # fmt: skip
 
 
 def of_days(
     replicates: int, seed: int, reference_of: str, jitter: float, days: int
 ) -> dict[str, object]:
-    """Shares of years with a false alarm, and the days until a true one."""
-    sizes, alarms = two_sizes(reference_of), {}
-    for named in (False, True):
-        rng, count = np.random.default_rng(seed), 0
-        for _ in range(replicates):
-            year = year_of_days(rng, sizes, MOVES, jitter, named, days)
-            count += any(first(own) for own in (year.prior_alarms(), year.threshold_alarms()))
-        alarms[named] = count / replicates
-    rng, found = np.random.default_rng(seed), []
+    """Years with a false alarm, and the days until one after the prior went to 40 %."""
+    rng, sizes = np.random.default_rng(seed), two_sizes(reference_of)
+    false = {"not named": 0, "named": 0}
+    found = []
     for _ in range(replicates):
-        year = year_of_days(rng, sizes, GROWN, jitter, True, days)
-        found.append(first(year.prior_alarms()[100:]) or np.inf)
-    share = {"false alarms: not named": alarms[False], "false alarms: named": alarms[True]}
-    return share | {"found": in_words(found)}
-
-
-def in_words(days: list[float]) -> str:
-    """The share of runs with an alarm, the median of the days until it, and their 90 %."""
-    share = np.isfinite(days).mean()
-    ends = [f"{end:.0f}" if np.isfinite(end) else "–"
-            for end in np.quantile(days, [0.5, 0.9], method="higher")]  # fmt: skip
-    return f"{share:.2f}: {ends[0]} ({ends[1]})" if share else "0.00"
-
-
-PRIOR, CHANGED, WAITED = 0.1, 30, 90
-# The standard deviation between days, and whether those of the reference are named.
-JITTERS = ((0.0, False), (0.0, True), (0.15, True))
-KINDS = {
-    LEFT_RANGE[:20]: "the prior", OTHER_SHIFT[:20]: "more than the prior",
-    BETTER_THRESHOLD[:20]: "another threshold",
-}  # fmt: skip
-NARROW, WIDE = (0.08, 0.125), (0.02, 0.5)
-
-
-class Change(NamedTuple):
-    """What changes: the prior by a factor, scores of positives and negatives, and their width."""
-
-    over: tuple[float, float] = WIDE
-    prior: float = 1.0
-    positives: float = 0.0
-    negatives: float = 0.0
-    wide: float = 1.0
-
-
-CHANGES = {
-    **{f"prior × {by:g}, leaves the range": Change(NARROW, by) for by in (1.5, 2, 4, 0.5)},
-    **{f"prior × {by:g}, within the range": Change(WIDE, by) for by in (1.5, 4)},
-    **{f"all scores {by:g} higher": Change(WIDE, 1, by, by) for by in (0.25, 0.5)},
-    **{f"negatives {by:g} higher": Change(WIDE, 1, 0, by) for by in (0.2, 0.4)},
-    "positives 1 lower": Change(WIDE, 1, -1), "scores 1.3 times as wide": Change(wide=1.3),
-}  # fmt: skip
-
-
-def first_alarm(
-    rng: np.random.Generator, change: Change, sizes: tuple[int, int], jitter: float, named: bool
-) -> tuple[float, str]:
-    """The days from the change until an alarm, infinite without one, and how that begins."""
-    known = reference_of_days(rng, sizes, jitter, named, CHANGED)
-    after = np.arange(CHANGED + WAITED) >= CHANGED
-    priors = np.where(after, PRIOR * change.prior, PRIOR)
-    drift = change.positives * after, change.negatives * after, np.where(after, change.wide, 1.0)
-    called = above_of_days(rng, known, priors, jitter, drift)
-    found = assessed(known, called, change.over)
-    alarms = [
-        (day - CHANGED, alarm)
-        for own in (found.prior_alarms(), [one and one[1] for one in found.threshold_alarms()])
-        for day, alarm in enumerate(own, 1)
-        if alarm is not None
-    ]
-    return min(alarms, default=(np.inf, ""))
-
-
-def of_detection(replicates: int, seed: int, what: str, reference_of: str) -> dict[str, object]:
-    """The days until an alarm, which alarm it was, and how many runs had one before the change."""
-    row: dict[str, object] = {}
-    early, kinds = 0, Counter[str]()
-    for jitter, named in JITTERS:
-        rng = np.random.default_rng(seed)
-        found = [
-            first_alarm(rng, CHANGES[what], two_sizes(reference_of), jitter, named)
-            for _ in range(replicates)
-        ]
-        days = f"jitter {jitter:g}{'' if named else ': not named'}"
-        row[days] = in_words([days for days, _ in found])
-        early += sum(days < 1 for days, _ in found)
-        kinds.update(KINDS[alarm[:20]] for _, alarm in found if alarm)
-    return row | {"alarm": ", ".join(kind for kind, _ in kinds.most_common()), "early": early}
-
-
-def of_labels(
-    replicates: int, seed: int, drift: str, prior: float, labels: int
-) -> dict[str, object]:
-    """Coverage and width of limits of the prior, the precision and the cost."""
-    count = labels
-    rng, inside, widths, alone = np.random.default_rng(seed), [], [], []
-    truths = []
-    for _ in range(replicates):
-        known = reference(rng, two_sizes(REFERENCES[0]))
-        score, truth = used(rng, 5_000, drift, prior)
-        called = score >= THRESHOLD
-        truths.append([truth.mean(), truth[called].mean(), (truth != called).mean()])
-        drawn = rng.random(score.size) < count / score.size
-        at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
-        looks = Looks(known, [1], *windows(at_cuts, score.size))
-        bins = Bins.at_prior(known, at_cuts[0], score.size, float(looks.prior()[0]))
-        place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
-        cases = Labels(place, truth[drawn], np.full(drawn.sum(), count / score.size))
-        found = labelled_estimates(bins, cases, Terms(None, 1, 1), LEVEL)
-        told = [found[f"{name}_labelled"] for name in ("prior", "precision", "cost")]
-        inside.append([one[1:] for one in told])
-        widths.append([one[2] - one[1] for one in told])
-        # Labels alone: Clopper and Pearson's limits.
-        hits = [truth[drawn], truth[drawn & called], (truth != called)[drawn]]
-        one = [binomial_band(np.array([h.sum()]), max(h.size, 1), 0.05) for h in hits]
-        alone.append([float(band.upper[0] - band.lower[0]) for band in one])
-    true = np.mean(truths, axis=0)
-    limits = np.array(inside)
-    held = ((limits[..., 0] <= true) & (true <= limits[..., 1])).mean(axis=0)
-    row: dict[str, object] = {"positives": float(true[0])}
-    for place, name in enumerate(("prior", "precision", "cost")):
-        wide, others = np.nanmean(np.array(widths)[:, place]), np.mean(np.array(alone)[:, place])
-        row |= {f"{name} holds": float(held[place]), f"width of {name}": float(wide),
-                f"width of {name}: labels alone": float(others)}  # fmt: skip
-    return row
-
-
-WAYS: dict[str, Callable[[np.random.Generator, np.ndarray, np.ndarray], np.ndarray]] = {
-    "at random": lambda rng, score, _: rng.permutation(score.size) < 200,
-    "half of all at random": lambda rng, score, _: rng.permutation(score.size) < 2_500,
-    "40 % of the alarms": lambda rng, score, _: (
-        (score >= THRESHOLD) & (rng.random(score.size) < 0.4)
-    ),
-    "alarms twice as likely as others": lambda rng, score, _: (
-        rng.random(score.size) < np.where(score >= THRESHOLD, 0.08, 0.04)
-    ),
-    "scores one standard deviation higher": lambda rng, score, _: (
-        rng.random(score.size) < 0.04 * np.exp(np.minimum(score, 3) - 0.5)
-    ),
-    "40 % of the positives": lambda rng, score, truth: truth & (rng.random(score.size) < 0.4),
-}
-
-
-def of_samples(replicates: int, seed: int, drawn: str) -> dict[str, object]:
-    """How often labels of 5,000 cases, 10 % positive, are taken for no random sample."""
-    rng, refuted, counts = np.random.default_rng(seed), 0, []
-    for _ in range(replicates):
-        known = reference(rng, two_sizes(REFERENCES[0]))
-        score, truth = used(rng, 5_000, "none", 0.1)
-        kept = WAYS[drawn](rng, score, truth)
-        at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
-        bins = Bins.at_prior(known, at_cuts[0], score.size, 0.1)
-        place = np.searchsorted(np.sort(known.cuts), score[kept], side="right")
-        labelled = Labels(place, truth[kept], np.full(kept.sum(), kept.mean()))
-        refuted += why_not_random([Sample(1, bins, labelled)], "") is not None
-        counts.append(kept.sum())
-    return {"labels": f"{np.mean(counts):.0f}", "said": f"{refuted / replicates:.4f}"}
-
-
-def used(
-    rng: np.random.Generator, size: int, drift: str, prior: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and truths of cases in use."""
-    many = size * 8 if drift == "covariates" else size
-    truth = rng.random(many) < prior
-    score = rng.normal(size=many) + DISTANCE * truth
-    if drift == "covariates":
-        # Cases with scores near 1.2 have become more frequent.
-        kept = np.flatnonzero(rng.random(many) < np.exp(-0.5 * (score - 1.2) ** 2))[:size]
-        return score[kept], truth[kept]
-    return (score - truth if drift == "positives 1 lower" else score), truth
+        codes = [rng.integers(0, days, n) for n in sizes]
+        shift = rng.normal(scale=jitter, size=days)
+        known = Reference(*(
+            Sample(rng.normal(size=n) + d + shift[code])
+            for n, d, code in zip(sizes, (DISTANCE, 0), codes, strict=True)
+        ))  # fmt: skip
+        spread = spread_of_batches(known, codes)
+        alarms: dict[str, list[str]] = {"not named": [], "named": []}
+        year = 0.1 + 0.04 * np.sin(np.arange(365) / 30)
+        for share in year:
+            used = scores(rng, share) + rng.normal(scale=jitter)
+            for name, one in (("not named", None), ("named", spread)):
+                # Once is enough.
+                if not any(alarms[name]):
+                    alarms[name].append(alarm(known, used, 365, one))
+        for name, of_year in alarms.items():
+            false[name] += any(of_year)
+        after = (alarm(known, scores(rng, 0.4) + rng.normal(scale=jitter), 365, spread)
+                 for _ in range(90))  # fmt: skip
+        found.append(next((day for day, one in enumerate(after, 1) if one), np.inf))
+    rates = {f"false alarms: {name}": count / replicates for name, count in false.items()}
+    return {**rates, "40 % found": in_words(found)}
 
 
 def tables(
@@ -401,7 +227,7 @@ def true_auprec(prior: float) -> float:
 
 
 def carried_once(
-    rng: np.random.Generator, runs: int, sizes: tuple[int, int], prior: float, method: str
+    rng: np.random.Generator, runs: int, sizes: tuple[int, int], prior: float
 ) -> list[pl.DataFrame]:
     """What limits at estimated priors hold, by quantity; 1,000 cases in use.
 
@@ -410,7 +236,7 @@ def carried_once(
     reference, test = (tables(rng, runs, sum(sizes), None, sizes) for _ in range(2))
     used = tables(rng, runs, 1_000, prior, sizes).drop("truth")
     names = {"truth": "truth", "score": "score", "by": "run"}
-    estimates = pr.estimate_prior(reference, used, **names, method=method)
+    estimates = pr.estimate_prior(reference, used, **names)
     points = pr.operating_points(pr.curve(reference, **names), "cost", priors=estimates)
     judged = pr.apply_thresholds(test, points, **names, intervals=True)
     t, f = true_rates(judged["threshold"].to_numpy(), sizes)
@@ -431,15 +257,13 @@ def carried_once(
     return [*limits, areas]
 
 
-def of_carried(
-    replicates: int, seed: int, reference_of: str, prior: float, method: str
-) -> dict[str, object]:
+def of_carried(replicates: int, seed: int, reference_of: str, prior: float) -> dict[str, object]:
     """Coverage of what is carried."""
     rng, sizes = np.random.default_rng(seed), two_sizes(reference_of)
     # Areas are taken at the priors of all tables of a part.
     runs = [min(20, replicates)] * max(replicates // 20, 1)
     limits = pl.concat(
-        table for one in runs for table in carried_once(rng, one, sizes, prior, method)
+        table for one in runs for table in carried_once(rng, one, sizes, prior)
     ).drop_nulls("lower")
     held = limits.group_by("of", maintain_order=True).agg(
         pl.col("true").is_between("lower", "upper").mean()
@@ -447,31 +271,94 @@ def of_carried(
     return dict(held.iter_rows())
 
 
-def of_priors(replicates: int, seed: int, method: str, reference_of: int) -> dict[str, object]:
-    """Coverage over the kinds of references and cases in use."""
-    rng, held = np.random.default_rng(seed), []
+def held(
+    replicates: int,
+    draw: Callable[[], tuple[Reference, Sample, list[np.ndarray] | None]],
+    prior: float,
+) -> dict[str, object]:
+    """Coverage and width of intervals, and rates of small p-values."""
+    inside, widths, p_values = [], [], []
+    for _ in range(replicates):
+        known, used, codes = draw()
+        fit, spread = known.fit(used, LEVEL), None
+        lower, upper = fit.lower, fit.upper
+        if codes is not None:
+            spread = spread_of_batches(known, codes)
+            assert spread is not None
+            lower, upper = spread.limits(fit, LEVEL)
+        inside.append(lower <= prior <= upper)
+        widths.append(upper - lower)
+        p_values.append(shape_p_value(fit, known, used, spread))
+    known_p = np.array([1.0 if one is None else one for one in p_values])
+    return {
+        "samples": replicates, "holds": float(np.mean(inside)), "width": float(np.mean(widths)),
+        "p < .05": float((known_p < 0.05).mean()), "p < .01": float((known_p < 0.01).mean()),
+    }  # fmt: skip
 
-    def cases(rows: int, prior: float, distance: float, posterior: float) -> pl.DataFrame:
-        truth = rng.random(replicates * rows) < prior
-        raw = rng.normal(size=truth.size) + distance * truth
-        odds = posterior / (1 - posterior) * np.exp(distance * raw - distance**2 / 2)
-        run = np.repeat(np.arange(replicates), rows)
-        return pl.DataFrame({"run": run, "truth": truth, "raw": raw, "score": odds / (1 + odds)})
 
-    for distance, own, prior in product((1, 2), (0.5, 0.05), (0.01, 0.1, 0.5)):
-        known = cases(reference_of, own, distance, own)
-        deployed = cases(USED_WITH[reference_of], prior, distance, own)
-        found = pr.estimate_prior(
-            known, deployed, truth="truth", score="score" if method == "em" else "raw", by="run",
-            method=method,
-        ).drop_nulls("lower")  # fmt: skip
-        held.append(found.select(pl.lit(prior).is_between("lower", "upper")).to_series())
-    return {"samples": sum(map(len, held)), "holds": float(np.mean(np.concatenate(held)))}
+def of_priors(
+    replicates: int, seed: int, reference_of: str, in_use: int, distance: float, prior: float,
+    values: str,
+) -> dict[str, object]:  # fmt: skip
+    """Coverage in one kind of reference and cases in use."""
+    rng = np.random.default_rng([seed, in_use, int(100 * prior), int(distance)])
+
+    def sample(truth: np.ndarray) -> Sample:
+        score = rng.normal(size=truth.size) + distance * truth
+        return Sample(np.round(2 * score) if values == "few" else score)
+
+    def draw() -> tuple[Reference, Sample, None]:
+        classes = [
+            np.full(n, y) for n, y in zip(two_sizes(reference_of), (True, False), strict=True)
+        ]
+        return Reference(*map(sample, classes)), sample(rng.random(in_use) < prior), None
+
+    return held(replicates, draw, prior)
 
 
-USED_WITH = {200: 500, 1_000: 2_000}
-LABELLED = (("none", 0.1), ("none", 0.01), ("none", 0.03), ("none", 0.4), ("covariates", 0.15),
-            ("positives 1 lower", 0.15))  # fmt: skip
+def of_clusters(
+    replicates: int, seed: int, correlation: float, classes: str, prior: float
+) -> dict[str, object]:
+    """Coverage with clusters of five rows: 40 of positives and 120 of negatives, or 120 of both."""
+    rng = np.random.default_rng(seed)
+
+    def sample(truth: np.ndarray) -> Sample:
+        cluster = np.arange(truth.size) // 5
+        error = np.sqrt(correlation) * rng.normal(size=cluster[-1] + 1)[cluster]
+        noise = np.sqrt(1 - correlation) * rng.normal(size=truth.size)
+        return Sample(DISTANCE * truth + error + noise, cluster)
+
+    def draw() -> tuple[Reference, Sample, None]:
+        if classes == "one":
+            known = Reference(sample(np.ones(200)), sample(np.zeros(600)))
+            return known, sample(np.repeat(rng.random(200) < prior, 5)), None
+        truth = rng.random(600) < 0.3
+        both = sample(truth)
+        assert both.cluster is not None
+        parts = [Sample(both.score[one], both.cluster[one]) for one in (truth, ~truth)]
+        return Reference(*parts), sample(rng.random(1_000) < prior), None
+
+    return held(replicates, draw, prior)
+
+
+def of_batches(
+    replicates: int, seed: int, batches: int, size: int, jitter: float, prior: float
+) -> dict[str, object]:
+    """Coverage where batches differ, at priors around 30 %."""
+    rng = np.random.default_rng(seed)
+
+    def draw() -> tuple[Reference, Sample, list[np.ndarray]]:
+        code = np.repeat(np.arange(batches), size)
+        truth = (
+            rng.random(code.size) < np.clip(0.3 + 0.05 * rng.normal(size=batches), 0.02, 1)[code]
+        )
+        score = rng.normal(size=code.size) + DISTANCE * truth
+        score += jitter * rng.normal(size=batches)[code]
+        used = scores(rng, prior) + jitter * rng.normal()
+        known = Reference(Sample(score[truth]), Sample(score[~truth]))
+        return known, Sample(used), [code[truth], code[~truth]]
+
+    return held(replicates, draw, prior)
 
 
 def cells(**values: object) -> list[dict[str, object]]:
@@ -479,26 +366,31 @@ def cells(**values: object) -> list[dict[str, object]]:
     return [dict(zip(values, one, strict=True)) for one in product(*values.values())]
 
 
+# References, and the number of scores in use.
+SIZES = (("10 + 190", 500), ("20 + 4,000", 2_000), ("50 + 950", 2_000), ("100 + 100", 500),
+         ("1,000 + 9,000", 20_000))  # fmt: skip
 DESIGNS = {
-    "quiet": Design(
-        cells(reference_of=REFERENCES, prior=("10 %", "moves, 6 to 14 %")), of_quiet, 100, 1
-    ),
+    "quiet": Design(cells(reference_of=REFERENCES, prior=QUIET), of_quiet, 20, 1),
     "days": Design(
-        cells(reference_of=REFERENCES, jitter=(0.0, 0.05, 0.15), days=(10, 30, 100)), of_days, 8, 42
+        cells(reference_of=REFERENCES, jitter=(0.05, 0.15), days=(10, 30, 100)), of_days, 4, 42
     ),
-    "detection": Design(cells(what=CHANGES, reference_of=REFERENCES), of_detection, 20, 31),
-    "labels": Design(
-        [{"drift": drift, "prior": prior, "labels": count}
-         for (drift, prior), count in product(LABELLED, (100, 400))],
-        of_labels, 400, 6,
-    ),
-    "samples": Design(cells(drawn=WAYS), of_samples, 2000, 13),
+    "detection": Design(cells(what=CHANGES, reference_of=REFERENCES), of_detection, 10, 31),
     "carried": Design(
-        cells(reference_of=("50 + 450", "200 + 1,800"), prior=(0.05, 0.2),
-              method=("em", "confusion")),
-        of_carried, 400, 9,
+        cells(reference_of=("50 + 450", "200 + 1,800"), prior=(0.05, 0.2)), of_carried, 200, 9
     ),
     "priors": Design(
-        cells(method=("em", "confusion"), reference_of=tuple(USED_WITH)), of_priors, 20
+        [{"reference_of": sizes, "in_use": in_use, **cell} for sizes, in_use in SIZES
+         for cell in cells(distance=(1.0, 2.0), prior=(0.01, 0.1, 0.5), values=("many", "few"))],
+        of_priors, 400, 20,
+    ),
+    "clusters": Design(
+        cells(correlation=(0.0, 0.3, 0.8), classes=("one", "both"), prior=(0.05, 0.3)),
+        of_clusters, 300, 3,
+    ),
+    "batches": Design(
+        [{"batches": number, "size": size, **cell}
+         for number, size in ((4, 2_000), (10, 500), (30, 100))
+         for cell in cells(jitter=(0.0, 0.1, 0.3), prior=(0.1, 0.5))],
+        of_batches, 200, 5,
     ),
 }  # fmt: skip

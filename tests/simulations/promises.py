@@ -35,8 +35,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm, rankdata
 
 import polaroc as pr
-from polaroc.base.statistics import normal
-from polaroc.deployment.estimators import Labelled, Unlabelled, adjusted_count, em_prior
+from polaroc.monitoring import mixture
 from polaroc.priors.in_use import within_unit
 from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.promises import Sample, promised
@@ -54,17 +53,6 @@ LIMITS = {
 ENDS = {"10 %": (0.1, 0.1), "5 to 20 %": (0.05, 0.2)}
 FINE = np.linspace(-6, 9, 4001)
 HALF_SHARED = 0.5
-
-
-def labelled(score: np.ndarray, truth: np.ndarray) -> Labelled:
-    distinct, place = np.unique(-score, return_inverse=True)
-    pos, neg = (np.bincount(place[truth == y], minlength=len(distinct)) for y in (1, 0))
-    return Labelled(-distinct, pos, neg)
-
-
-def unlabelled(score: np.ndarray) -> Unlabelled:
-    distinct, count = np.unique(-score, return_counts=True)
-    return Unlabelled(-distinct, count)
 
 
 class Normal:
@@ -376,8 +364,8 @@ def of_estimate(
     prior: float,
     runs: int,
 ) -> AtEstimate:
-    """Promises over the interval of the prior, by "em" of normal scores, else by "confusion"."""
-    (pos, neg), scores, z = sizes, Scores(auc, prior), normal(1 - DELTA)
+    """Promises over the interval of the prior."""
+    (pos, neg), scores = sizes, Scores(auc, prior)
     # Scores of which the mean is the share of the tuning cases.
     own = logit(pos / (pos + neg))
     found = AtEstimate(*np.zeros((5, runs)))
@@ -389,11 +377,10 @@ def of_estimate(
         ]
         if scores.shift is not None:
             drawn = [expit(scores.shift * (x - scores.shift / 2) + own) for x in drawn]
-        reference = labelled(np.concatenate(drawn[:2]), np.repeat([1, 0], [pos, neg]))
-        estimator = adjusted_count if scores.shift is None else em_prior
-        estimate = estimator(reference, unlabelled(np.concatenate(drawn[2:])), z)
+        reference = mixture.Reference(*map(mixture.Sample, drawn[:2]))
+        estimate = reference.fit(mixture.Sample(np.concatenate(drawn[2:])), 1 - DELTA)
         at = [best_promised(*drawn[:2], (prior, prior), DELTA)[0], np.nan]
-        if estimate.lower is not None and estimate.upper is not None:
+        if (estimate.lower, estimate.upper) != (0, 1):
             found.given[i], found.held[i] = 1, estimate.lower <= prior <= estimate.upper
             at[1] = best_promised(*drawn[:2], worst(estimate.lower), DELTA)[0]
         if scores.shift is not None:

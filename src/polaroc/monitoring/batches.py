@@ -15,9 +15,10 @@ LEVEL = 0.95
 
 
 class Spread(NamedTuple):
-    """The standard deviation of errors of the prior between batches, and of misfits."""
+    """How much batches differ: by number, mean size, error of the prior, and misfit."""
 
     batches: int
+    size: float
     deviation: float
     misfit: float
 
@@ -40,7 +41,7 @@ def spread_of_batches(reference: Reference, codes: Sequence[Array]) -> Spread | 
     from scipy.stats import f
 
     samples = reference.positives, reference.negatives
-    errors, variances, misfits = [], [], []
+    errors, variances, misfits, sizes = [], [], [], []
     for batch in np.unique(np.concatenate(codes)):
         inside = [code == batch for code in codes]
         if any(mask.all() for mask in inside):
@@ -48,23 +49,28 @@ def spread_of_batches(reference: Reference, codes: Sequence[Array]) -> Spread | 
         rest = Reference(*(_part(one, ~mask) for one, mask in zip(samples, inside, strict=True)))
         parts = [_part(one, mask) for one, mask in zip(samples, inside, strict=True)]
         fit = rest.fit(_joined(parts), LEVEL)
-        size = parts[0].score.size + parts[1].score.size
-        errors.append(fit.prior - parts[0].score.size / size)
+        sizes.append(parts[0].score.size + parts[1].score.size)
+        errors.append(fit.prior - parts[0].score.size / sizes[-1])
         half = (fit.upper - fit.lower) / 2
         variances.append(half**2 / f.ppf(LEVEL, 1, rest.freedom))
         misfits.append(fit.misfit)
     if len(errors) < 2:
         return None
     weight = 1 / np.array(variances)
-    excess = (weight @ np.array(errors) ** 2 - weight.size) / weight.sum()
-    return Spread(weight.size, sqrt(max(float(excess), 0.0)), float(np.mean(misfits)))
+    square = float(weight @ np.array(errors) ** 2 / weight.sum())
+    excess = max(square - weight.size / float(weight.sum()), 0.0)
+    # One standard error more, since sampling may hide that batches differ.
+    excess += square * sqrt(2 / weight.size)
+    return Spread(weight.size, float(np.mean(sizes)), sqrt(excess), float(np.mean(misfits)))
 
 
-def shape_p_value(fit: Fit, reference: Reference, spread: Spread | None) -> float | None:
+def shape_p_value(
+    fit: Fit, reference: Reference, used: Sample, spread: Spread | None
+) -> float | None:
     """The p-value of a test that the scores in use are a mixture of the reference's classes.
 
-    Misfits of batches that fit badly, too, are the scale: theirs may all be in one direction, so
-    the test then has one degree of freedom.
+    Misfits of batches that fit badly, too, are the scale: they grow with the number of cases, and
+    may all be in one direction, so that the test has one degree of freedom.
     """
     from scipy.stats import f
 
@@ -72,8 +78,8 @@ def shape_p_value(fit: Fit, reference: Reference, spread: Spread | None) -> floa
         return None
     p_value = float(f.sf(fit.misfit, fit.freedom, reference.freedom))
     if spread is not None and spread.misfit > 1:
-        ratio = fit.misfit / spread.misfit
-        p_value = max(p_value, float(f.sf(ratio, 1, spread.batches - 1)))
+        scale = 1 + (spread.misfit - 1) * max(used.score.size / spread.size, 1)
+        p_value = max(p_value, float(f.sf(fit.misfit / scale, 1, spread.batches - 1)))
     return p_value
 
 

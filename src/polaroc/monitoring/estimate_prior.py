@@ -145,6 +145,7 @@ def estimated_priors(
     references = {
         key: _reference(part, batch)
         for key, part in parts_by_key(reference.cases.collect(), keys).items()
+        if part.height
     }
     samples = {
         key: sample_of(ranked(part))
@@ -248,24 +249,24 @@ def _row(
     row |= {"reference_prior": known.prior, "note": known.note}
     if known.reference is None:
         return row
-    if used is None:
+    if not row["deployed"] or used is None:
         return row | {"note": "no deployed scores"}
     fit = known.reference.fit(used, level)
     lower, upper = fit.lower, fit.upper
     if known.spread is not None:
         lower, upper = known.spread.limits(fit, level)
-    if (lower, upper) == (0, 1):
-        return row | {"note": "the scores do not tell the prior"}
-    shift_p = shape_p_value(fit, known.reference, known.spread)
-    row |= {"prior": fit.prior, "assumes": known.assumes, "shift_p": shift_p}
+    row["shift_p"] = shift_p = shape_p_value(fit, known.reference, used, known.spread)
     notes = [known.note] if known.note else []
     if shift_p is not None and shift_p < significance:
+        row |= {"prior": fit.prior, "assumes": known.assumes}
         notes.append(
             "more than the prior has shifted: no mixture of the positives and negatives of the "
             f"reference gives these scores ({p_in_words(shift_p)}), so there is no interval"
         )
+    elif (lower, upper) == (0, 1):
+        return row | {"note": "the scores do not tell the prior"}
     else:
-        row |= {"lower": lower, "upper": upper}
+        row |= {"prior": fit.prior, "lower": lower, "upper": upper, "assumes": known.assumes}
     if fit.prior in (0, 1):
         end = f"{fit.prior:g}"
         notes.append(f"the estimate is {end}, outside (0, 1): it cannot be passed on as a prior")

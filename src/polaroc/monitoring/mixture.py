@@ -27,6 +27,8 @@ from polaroc.typing import Array
 MOST_BINS, LEAST_BINS, CASES_PER_BIN = 10, 3, 10
 # Pseudo-cases of each class, over all bins: a bin without positives may have some in use.
 PSEUDO_CASES = 0.5
+# Between these priors the likelihood has one maximum at most.
+PRIORS = (0.0, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999, 1.0)
 
 
 @dataclass(frozen=True)
@@ -195,13 +197,15 @@ class Mixture:
         """The prior of greatest likelihood, the limits where it is lower, and the misfit."""
         from scipy.optimize import brentq
 
-        if self.slope(0.0) <= 0:
-            prior = 0.0
-        elif self.slope(1.0) >= 0:
-            prior = 1.0
-        else:
-            prior = brentq(self.slope, 0.0, 1.0)
-        top = self.log_likelihood(prior)
+        # Few labels beside many scores have local maxima at the ends.
+        slopes = [self.slope(prior) for prior in PRIORS]
+        maxima = [end for end, rises in ((0.0, -slopes[0]), (1.0, slopes[-1])) if rises >= 0]
+        maxima += [
+            brentq(self.slope, *PRIORS[at : at + 2])
+            for at in range(len(PRIORS) - 1)
+            if slopes[at] > 0 > slopes[at + 1]
+        ]
+        top, prior = max((self.log_likelihood(prior), prior) for prior in maxima)
 
         def beyond(other: float) -> float:
             """Positive outside the interval; nearly linear."""

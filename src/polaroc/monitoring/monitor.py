@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, check_whole
 from polaroc.base.columns import OVER_ENDS, as_lazy, column_name, with_key_types, with_level
-from polaroc.base.text import noted_by_kind
+from polaroc.base.text import listed_rows, noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 from polaroc.monitoring.estimate_prior import errors_named, estimated_priors
 from polaroc.monitoring.labels import are_drawn_at_random, judged_by_labels
@@ -21,6 +21,7 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.typing import Table
 
+ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
 # Each look may raise a false alarm by the prior, by the shape, and by labels.
 QUESTIONS = 3
 SHIFTED = (
@@ -163,6 +164,10 @@ def monitor(
     count = max(known.rows.select(keys).n_unique(), 1) if keys else 1
     error = (1 - level) / (QUESTIONS * looks * count)
 
+    chosen_for = points
+    if not are_numbers(points):
+        # Limits that points have are of another level.
+        points = as_lazy(points).drop("prior_lower", "prior_upper", "level", strict=False)
     rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
     if rates.height != count or rates["share"].null_count():
         raise InvalidTable(
@@ -170,7 +175,7 @@ def monitor(
             hint="keep one row per key, such as that of one prior: points.filter(prior=0.1).",
         )
     is_tuning_table = rates["note"].str.contains("as on the tuning table").any()
-    rates = joined(rates, ranges_of(points, over, rates, keys)).select(
+    rates = joined(rates, ranges_of(chosen_for, over, rates, keys)).select(
         *keys, "threshold", "tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper",
         *OVER_ENDS,
     )  # fmt: skip
@@ -179,6 +184,14 @@ def monitor(
         posfrac=(pl.col("score") >= pl.col("threshold")).fill_null(False).mean()
     )  # fmt: skip
     found = joined(joined(estimates.filter(pl.col(time).is_not_null()), rates), called)
+
+    unknown = found.filter(pl.any_horizontal(pl.col("tpr", "fpr").is_null()))
+    if unknown.height:
+        raise InvalidPredictions(
+            "the reference has no cases of both classes"
+            + (f" for {listed_rows(unknown.select(keys).unique(), 3)}." if keys else "."),
+            hint="give labelled cases of each key, or leave its scores out.",
+        )
 
     low, high = OVER_ENDS
     left = pl.format("the prior left the range {} % to {} %: it is ", percents(low), percents(high))
@@ -227,15 +240,13 @@ def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataF
     rows = cases.source.lazy().collect()
     if rows[time].dtype == pl.String:
         text = rows[time]
-        dates = text.str.to_date("%Y-%m-%d", strict=False)
-        if dates.null_count() > text.null_count():
-            dates = text.str.to_datetime(strict=False)
-        if dates.null_count() > text.null_count():
+        if not text.str.contains(ISO_8601).all():
             raise InvalidPredictions(
                 f"{time!r} has texts that are no dates, such as {text.drop_nulls()[0]!r}.",
                 hint="write dates as 2026-11-30, or make them dates first.",
             )
-        rows = rows.with_columns(dates)
+        is_date = (text.str.len_chars() == 10).all()
+        rows = rows.with_columns(text.str.to_date() if is_date else text.str.to_datetime())
     if missing := rows[time].null_count():
         raise InvalidPredictions(
             f"{missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",

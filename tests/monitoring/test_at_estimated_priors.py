@@ -34,7 +34,7 @@ CURVES = pr.curve(TUNING, **NAMES)
 
 def estimates(**changes):
     columns = {
-        "model": ["A", "B"], "method": ["confusion"] * 2, "prior": [0.1, 0.3],
+        "model": ["A", "B"], "prior": [0.1, 0.3],
         "lower": [0.05, 0.2], "upper": [0.2, 0.35], "note": [None, None],
     }  # fmt: skip
     return pl.DataFrame(columns | changes, strict=False)
@@ -175,8 +175,7 @@ def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["em", "confusion"])
-def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method):
+def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold():
     runs, prior, sizes = 60, 0.1, (50, 450)
     rng = np.random.default_rng(3)
 
@@ -192,7 +191,7 @@ def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method)
 
     reference, test, used = tables(500), tables(500), tables(1_000, prior)
     names = NAMES | {"by": "table"}
-    told = pr.estimate_prior(reference, used, **names, method=method)
+    told = pr.estimate_prior(reference, used, **names)
     points = pr.operating_points(pr.curve(reference, **names), "cost", priors=told)
     judged = pr.apply_thresholds(test, points, **names, intervals=True)
     odds = judged["threshold"].to_numpy() / (1 - judged["threshold"].to_numpy())

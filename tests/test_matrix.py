@@ -135,10 +135,7 @@ VERBS = {
         pr.probabilities, {"curve": CURVE, "priors": 0.1},
         refused=("wide",), no_bearing=("weight", "cluster"),
     ),
-    "estimate_prior": Verb(
-        pr.estimate_prior, {"deployed": OfCases()},
-        refused=("weight", "cluster"),
-    ),
+    "estimate_prior": Verb(pr.estimate_prior, {"deployed": OfCases()}, refused=("weight",)),
     "monitor": Verb(
         table_of(pr.monitor, "table"), {"deployed": OfCases(), "points": 0.5, "time": "day"},
         refused=("weight",), lazy=False,

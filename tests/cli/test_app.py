@@ -82,8 +82,6 @@ REFUSED = [
     (["monitor", "one.csv", *ONE, "--time", "day"], "Missing option '--threshold'"),
     (["monitor", "one.csv", *ONE, "--time", "day", "--threshold", "x"], "no such file"),
     (["monitor", "one.csv", *ONE, "--time", "day", "--threshold", "1"], "'day'"),
-    (["monitor", "one.csv", *ONE, "--time", "truth", "--threshold", "1", "--state", "s.csv"],
-     "needed is a Parquet file"),
     (["report", "p.parquet", *BASE, *RANGE, "--out", "r.pdf"], "for example --out report.html"),
     (["report", "p.parquet", *BASE, *RANGE, "--out", "one.csv"], "an HTML page or JSON"),
     (["report", "p.parquet", *BASE, *RANGE, "--min-recall", "0.9", "--cost-fn", "5"], "recall"),

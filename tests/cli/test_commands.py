@@ -277,7 +277,7 @@ def test_monitor(tmp_path, name):
         *RANGE, "--level", 0.9, "--cost-fn", 3, "--labelled", files[1], "--json",
     )  # fmt: skip
     asked = {**roles, **OVER, "time": "day", "points": 0.5, "level": 0.9, "cost_fn": 3}
-    names = ["answer", "alarms", "table", "labelled"]
+    names = ["answer", "alarms", "prior", "shape", "thresholds"]
     assert_as_in_python(result, pr.monitor, reference, used, labelled=used, names=names, **asked)
 
 

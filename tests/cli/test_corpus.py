@@ -27,7 +27,7 @@ COMMANDS = (
     ["threshold", "FILE", *BASE, *RANGE, "--min-recall", "0.5", "--out", "OUT"],
     ["threshold", "WHOLE", *BASE, "--apply", "FILE"],
     ["monitor", "WHOLE", "FILE", *BASE, "--time", "w", "--threshold", "0.5", *RANGE],
-    ["monitor", "WHOLE", "USE", *BASE, "--time", "w", "--threshold", "0.5", "--state", "FILE"],
+    ["monitor", "WHOLE", "USE", *BASE, "--time", "w", "--threshold", "FILE"],
 )
 # Of these commands the file is neither predictions nor measures.
 SUFFIX_OF = {7: ".json", 9: ".parquet"}

@@ -87,15 +87,6 @@ def test_other_tables_of_a_call_are_not_replaced_either(here):
     assert "is an input" in result.output
     assert result.exit_code == 2
     assert Path("points.parquet").read_bytes() == before
-    state = [*call, "--threshold", "0.5", "--state", "state.parquet"]
-    assert polaroc(*state).exit_code == 0
-    before = Path("state.parquet").read_bytes()
-    TEST.select("score", day=pl.lit(2)).write_csv("today.csv")
-    assert polaroc(*state, "--out", "state.parquet", "--force").exit_code == 2
-    assert Path("state.parquet").read_bytes() == before
-    # It is read and replaced on purpose.
-    assert polaroc(*state).exit_code == 0
-    assert Path("state.parquet").read_bytes() != before
 
 
 def test_a_folder_of_results_is_not_replaced_by_what_is_made_of_it(here):

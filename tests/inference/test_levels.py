@@ -46,9 +46,6 @@ CALLS = {
     ),
     "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, spread="t", **at),
     "estimate_prior": estimated,
-    "monitor": lambda **at: (
-        pr.monitor(ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at).history
-    ),
     "warehouse.evaluate": lambda **at: pr.warehouse.evaluate(
         ibis.memtable(TABLE), **NAMES, intervals=True, measure="auc", **at
     ),
@@ -56,12 +53,6 @@ CALLS = {
 # The same function, asked for limits of another kind.
 MORE = {
     "calibration, curve": lambda **at: pr.calibration(ONE, **NAMES, draws=100, **at).curve,
-    "monitor, labels": lambda **at: (
-        pr.monitor(
-            ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, labelled=ONE,
-            **at,
-        ).labelled
-    ),
     "compare, one test set": lambda **at: pr.compare(ONE, "auc", **NAMES, **at).pairs,
     "choose, costs": lambda **at: pr.choose(
         ONE.filter(pl.col("case") % 2 == 0), tuning=ONE.filter(pl.col("case") % 2 == 1), **NAMES,
@@ -71,8 +62,8 @@ MORE = {
         ONE, **NAMES, priors=estimated(**at), intervals=True, **at
     ),
 }  # fmt: skip
-# Functions whose results hold no limits, or say the level in words.
-WITHOUT_TABLES = {"gate", "report"}
+# Functions whose results hold no limits, say the level in words, or allow for many looks.
+WITHOUT_TABLES = {"gate", "report", "monitor"}
 CALLS |= MORE
 
 
@@ -152,7 +143,7 @@ def test_an_estimated_prior_has_the_level_of_what_is_said_at_it():
 def test_a_belief_in_an_estimate_is_that_of_its_level():
     curves = pr.curve(ONE.filter(model="A").drop("model"), **NAMES)
     one = estimated().filter(model="A").drop("model")
-    told = one.select("prior", "lower", "upper", "method")
+    told = one.select("prior", "lower", "upper")
     costs = [
         pr.expected_cost(curves, over=told.with_columns(level=pl.lit(level)))["cost_following"]
         for level in (0.5, 0.95)

@@ -324,7 +324,7 @@ def test_points_may_be_numbers_or_results_of_other_functions():
     several = monitored(used, models, points={"A": 1.0, "B": 2.0}).thresholds
     assert several.select("model", "threshold").rows() == [("A", 1.0), ("B", 2.0)]
     twice = pl.concat([POINTS, POINTS.with_columns(prior=0.3)])
-    with pytest.raises(InvalidTable, match="no threshold, or several"):
+    with pytest.raises(InvalidTable, match="have several thresholds"):
         monitored(days([0.1]), points=twice)
 
 
@@ -336,7 +336,7 @@ def test_the_table_that_the_threshold_was_chosen_on_is_no_reference():
 
 def test_scores_without_a_reference_are_refused():
     known, used = REFERENCE.with_columns(model=pl.lit("A")), days([0.1], model="B")
-    with pytest.raises(InvalidPredictions, match="no cases of both classes for model='B'"):
+    with pytest.raises(InvalidPredictions, match="no cases of both classes, for model='B'"):
         monitored(used, known, points=1.0)
 
 

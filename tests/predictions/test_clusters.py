@@ -18,7 +18,7 @@ TABLE = pl.DataFrame({
     "part": FOLD, "patient": 100.0 * FOLD + RNG.integers(0, 15, ROWS),
 })  # fmt: skip
 TUNING = TABLE.with_columns(pl.col("a", "b") + pl.col("a", "b").shuffle(seed=1) / 100)
-IN_USE = TUNING.select("a", day="row")
+IN_USE = TUNING.select("a", "patient", day="part")
 ONE = {"truth": "truth", "score": "a", "cluster": "patient"}
 TWO = {"truth": "truth", "score": ["a", "b"], "cluster": "patient"}
 FOLDS = {"fold": "part", "case": "row"}

@@ -34,8 +34,8 @@ def test_the_page_says_what_the_monitor_answers_and_what_to_do(tmp_path):
     assert not page.mistakes
     assert said == [result.answer]
     text = page.text()
-    assert "Choose the threshold, or the model, for another range." in text
-    assert "Label cases from use" not in text
+    assert "Choose the threshold, or the model, for another range of shares of positives." in text
+    assert "label cases from use" not in text
     assert result.alarms.height
     (spec,) = (one for one in page.all("script") if one.get("id") == "monitor")
     assert "vconcat" in json.loads(spec.text)
@@ -52,7 +52,7 @@ def test_the_page_says_what_the_monitor_answers_and_what_to_do(tmp_path):
 def test_a_monitor_without_times_has_a_page(tmp_path):
     empty = pr.monitor(REFERENCE, cases(1, 10, 0.1, day=1).clear(), **NAMES)
     text = Page(pr.report(empty, path=tmp_path / "page.html")).text()
-    assert "No alarm No new scores were given" in text
+    assert "No alarm: there are no scores." in text
 
 
 def test_names_of_models_are_text(tmp_path):
@@ -66,41 +66,26 @@ def test_names_of_models_are_text(tmp_path):
         assert script.get("type") == "application/json" or "window.hacked" not in script.text
 
 
-def test_days_have_no_hours(tmp_path):
-    used = cases(1, 1_000, 0.6).with_columns(day=pl.datetime(2026, 3, 1))
+def test_what_to_do_is_about_the_alarms(tmp_path):
+    used = cases(9, 3_000, 0.1, day=3).with_columns(pl.col("score") * 3)
     result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2))
     text = Page(pr.report(result, path=tmp_path / "page.html")).text()
-    for shown in (text, result.summary()):
-        assert "2026-03-01" in shown
-        assert "00:00" not in shown
-
-
-def test_what_to_do_is_about_the_alarm_that_holds_now(tmp_path):
-    # First the prior left the range, and later the scores became others.
-    first = watched((0.1, 0.6))
-    used = cases(9, 3_000, 0.1, day=3).with_columns(pl.col("score") * 3)
-    result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2), state=first.state)
-    text = Page(pr.report(result, path=tmp_path / "page.html")).text()
     headline, _, rest = text.partition("What to do")
-    assert "1 alarm now More than the share of positives has shifted" in headline
-    assert "left the range" not in headline
+    assert "One alarm at day 3: more than the prior has shifted" in headline
     advice, _, alarms = rest.partition("Alarms")
-    assert "Label cases from use" in advice
-    assert "Choose the threshold, or the model, for another range." not in advice
-    assert "left the range" in alarms
+    assert "label cases from use" in advice
+    assert "Choose the threshold" not in advice
+    assert "more than the prior has shifted" in alarms
 
 
-def test_today_comes_first_and_then_all_times(tmp_path):
+def test_the_last_period_comes_first_and_then_all(tmp_path):
     day = pl.date(2026, 3, pl.col("day")).alias("day")
     used = pl.concat(cases(day, 1_000, 0.1, day=day) for day in range(1, 9)).with_columns(day)
-    told = used.filter(pl.col("day") <= pl.date(2026, 3, 3))
+    told = used.filter(pl.col("day") == pl.date(2026, 3, 8))
     result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2), labelled=told)
-    page = Page(pr.report(result, path=tmp_path / "page.html"))
-    text = page.text()
-    assert "8 times, 2026-03-01 to 2026-03-08" in text
-    now, _, later = text.partition("All times")
-    assert "2026-03-08, from scores" in now
-    assert "2026-03-01 to 2026-03-03, from labels" in now
+    text = Page(pr.report(result, path=tmp_path / "page.html")).text()
+    assert "8 periods, 2026-03-01 to 2026-03-08" in text
+    now, _, later = text.partition("All periods")
     recall = told.filter(pl.col("truth")).select((pl.col("score") >= 1.5).mean()).item()
-    assert f"recall {100 * recall:.3g} %" in now
-    assert "the ends of the range that the threshold is for, 5 to 20 %" in later
+    assert f"{recall:.3f} (" in now
+    assert "Dashed lines are the ends of 5 to 20 %" in later

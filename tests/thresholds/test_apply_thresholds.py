@@ -370,9 +370,8 @@ def estimates(**columns) -> pl.DataFrame:
     return pl.DataFrame([given | columns])
 
 
-@pytest.mark.parametrize("method", ["em", "confusion"])
-def test_an_estimate_in_use(method):
-    found = judged(TEST, priors=estimates(method=method))
+def test_an_estimate_in_use():
+    found = judged(TEST, priors=estimates())
     assert (found["prior"], *ends_of(found, "prior")) == (0.2, 0.12, 0.3)
     ends = [judged(TEST, priors=prior) for prior in (0.12, 0.3)]
     outer = ends[0]["precision_lower"], ends[1]["precision_upper"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -18,7 +19,7 @@ from polaroc.predictions.cases import Cases, as_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.fixed import Numbers, are_numbers
+from polaroc.thresholds.fixed import Numbers, are_numbers, as_points
 from polaroc.typing import Table
 
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
@@ -164,18 +165,17 @@ def monitor(
     count = max(known.rows.select(keys).n_unique(), 1) if keys else 1
     error = (1 - level) / (QUESTIONS * looks * count)
 
-    chosen_for = points
+    ranges = range_by_key(points, over, known)
     if not are_numbers(points):
-        # Limits that points have are of another level.
-        points = as_lazy(points).drop("prior_lower", "prior_upper", "level", strict=False)
+        points = plain_points(as_lazy(points), keys)
     rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
-    if rates.height != count or rates["share"].null_count():
+    if rates.height != count:
         raise InvalidTable(
-            "the points have no threshold, or several, for a key of the reference.",
+            "the points have several thresholds for a key of the reference.",
             hint="keep one row per key, such as that of one prior: points.filter(prior=0.1).",
         )
     is_tuning_table = rates["note"].str.contains("as on the tuning table").any()
-    rates = joined(rates, ranges_of(chosen_for, over, rates, keys)).select(
+    rates = joined(rates, ranges).select(
         *keys, "threshold", "tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper",
         *OVER_ENDS,
     )  # fmt: skip
@@ -188,8 +188,8 @@ def monitor(
     unknown = found.filter(pl.any_horizontal(pl.col("tpr", "fpr").is_null()))
     if unknown.height:
         raise InvalidPredictions(
-            "the reference has no cases of both classes"
-            + (f" for {listed_rows(unknown.select(keys).unique(), 3)}." if keys else "."),
+            "there is no threshold, or the reference has no cases of both classes"
+            + (f", for {listed_rows(unknown.select(keys).unique(), 3)}." if keys else "."),
             hint="give labelled cases of each key, or leave its scores out.",
         )
 
@@ -258,30 +258,31 @@ def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataF
     return as_cases(rows, columns, needs=["score"]).collect()
 
 
-def ranges_of(
-    points: Table | Numbers, over: tuple[float, float] | None, rates: pl.DataFrame, keys: list[str]
+def plain_points(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Points without limits of their own; a table of thresholds and keys alone as points."""
+    present = points.collect_schema().names()
+    if {*present} <= {"threshold", *keys}:
+        shared = [key for key in keys if key in present]
+        return as_points(points, shared, rule=pl.lit("threshold"), prior=pl.lit(0.5))
+    return points.drop("prior_lower", "prior_upper", "level", strict=False)
+
+
+def range_by_key(
+    points: Table | Numbers, over: tuple[float, float] | None, known: Cases[pl.DataFrame]
 ) -> pl.DataFrame:
     """The range of priors of each key: the one given, or the one that its point was chosen for."""
-    low, high = (None, None) if over is None else range_of(over)
-    same = rates.select(
-        *keys,
-        pl.lit(low, pl.Float64).alias(OVER_ENDS[0]),
-        pl.lit(high, pl.Float64).alias(OVER_ENDS[1]),
-    )
-    if over is not None or are_numbers(points):
-        return same
-    table = as_lazy(points)
-    present = table.collect_schema().names()
-    for names in (OVER_ENDS, ("prior_lower", "prior_upper")):
-        if {*names} <= {*present}:
-            shared = [key for key in keys if key in present]
-            ends = zip(names, OVER_ENDS, strict=True)
-            ranges = table.select(
-                *shared, *(pl.col(old).cast(pl.Float64).alias(new) for old, new in ends)
-            )
-            typed = with_key_types(ranges, rates.schema, shared).unique().collect()
-            return joined(rates.select(*keys, "share"), typed).drop("share")
-    return same
+    ends = (None, None) if over is None else range_of(over)
+    if over is None and not are_numbers(points):
+        table = as_lazy(points)
+        present = table.collect_schema().names()
+        for names in (OVER_ENDS, ("prior_lower", "prior_upper")):
+            if {*names} <= {*present}:
+                shared = [key for key in known.keys if key in present]
+                ranges = table.select(*shared, *map(pl.col, names)).cast(
+                    dict.fromkeys(names, pl.Float64)
+                ).rename(dict(zip(names, OVER_ENDS, strict=True)))  # fmt: skip
+                return with_key_types(ranges, known.rows.schema, shared).unique().collect()
+    return pl.DataFrame([ends], schema=dict.fromkeys(OVER_ENDS, pl.Float64), orient="row")
 
 
 def expected(cost_fn: float, cost_fp: float) -> list[pl.Expr]:

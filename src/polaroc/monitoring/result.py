@@ -7,7 +7,6 @@ import polars as pl
 
 from polaroc.base.columns import OVER_ENDS
 from polaroc.base.rounding import percent, with_limits
-from polaroc.base.text import capitalised
 from polaroc.base.text_tables import Result, noted, table
 
 if TYPE_CHECKING:
@@ -160,7 +159,14 @@ class Monitor(Result):
         alarms, last = self.alarms, self.last
         parts: list[RenderableType] = [self.answer]
         if alarms.height:
-            parts.append(table("Alarms", alarms.columns, alarms.tail(10).rows(), alarms.width))
+            parts.append(
+                table(
+                    "Alarms",
+                    [*self.keys, "alarm"],
+                    alarms.drop("table").tail(10).rows(),
+                    alarms.width,
+                )
+            )
         if last.height:
             rows = self.thresholds.join(
                 last.select(self.keys), on=self.keys, how="semi", nulls_equal=True,
@@ -172,6 +178,12 @@ class Monitor(Result):
                    for name in QUANTITIES[1:])]
                 for row in rows.iter_rows(named=True)
             ]  # fmt: skip
-            heading = ("by", *map(capitalised, ("recall", "false alarms", "precision", "cost")))
-            parts.append(table("Last period", [*self.keys, *heading], cells, len(self.keys) + 1))
+            parts.append(
+                table(
+                    "Last period",
+                    [*self.keys, "source", *QUANTITIES[1:]],
+                    cells,
+                    len(self.keys) + 1,
+                )
+            )
         return [*parts, *noted(self.warnings)]

@@ -117,7 +117,7 @@ def of_quiet(replicates: int, seed: int, reference_of: str, prior: str) -> dict[
             of_z |= estimate - half > OVER[1] or estimate + half < OVER[0]
         alarms.append(of_run)
         daily.append(of_z)
-    found = {kind: np.mean([kind in one for one in alarms]) for kind in ("prior", "shape")}
+    found = {f"{kind} alarms": np.mean([kind in one for one in alarms]) for kind in ("prior", "shape")}
     return {**found, "daily z-test alarms": float(np.mean(daily))}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -19,12 +18,14 @@ from polaroc.predictions.cases import Cases, as_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.fixed import Numbers, are_numbers, as_points
+from polaroc.thresholds.fixed import Numbers, are_numbers
+from polaroc.thresholds.operating_points import POINTS
 from polaroc.typing import Table
 
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
 # Each look may raise a false alarm by the prior, by the shape, and by labels.
 QUESTIONS = 3
+PRIOR_LIMITS = ("prior_lower", "prior_upper")
 SHIFTED = (
     "more than the prior has shifted: no mixture of the reference's positives and negatives gives "
     "the scores"
@@ -167,7 +168,7 @@ def monitor(
 
     ranges = range_by_key(points, over, known)
     if not are_numbers(points):
-        points = plain_points(as_lazy(points), keys)
+        points = plain_points(as_lazy(points))
     rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
     if rates.height != count:
         raise InvalidTable(
@@ -258,13 +259,16 @@ def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataF
     return as_cases(rows, columns, needs=["score"]).collect()
 
 
-def plain_points(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Points without limits of their own; a table of thresholds and keys alone as points."""
+def plain_points(points: pl.LazyFrame) -> pl.LazyFrame:
+    """Points without limits of their own; a table of keys and thresholds alone as points."""
     present = points.collect_schema().names()
-    if {*present} <= {"threshold", *keys}:
-        shared = [key for key in keys if key in present]
-        return as_points(points, shared, rule=pl.lit("threshold"), prior=pl.lit(0.5))
-    return points.drop("prior_lower", "prior_upper", "level", strict=False)
+    if "rule" not in present:
+        others = [name for name in POINTS if name not in present]
+        unknown = [pl.lit(None, pl.Float64).alias(name) for name in others]
+        points = points.with_columns(unknown).with_columns(
+            rule=pl.lit("threshold"), note=pl.lit(None, pl.String)
+        )
+    return points.drop(*PRIOR_LIMITS, "level", strict=False)
 
 
 def range_by_key(
@@ -275,7 +279,7 @@ def range_by_key(
     if over is None and not are_numbers(points):
         table = as_lazy(points)
         present = table.collect_schema().names()
-        for names in (OVER_ENDS, ("prior_lower", "prior_upper")):
+        for names in (OVER_ENDS, PRIOR_LIMITS):
             if {*names} <= {*present}:
                 shared = [key for key in known.keys if key in present]
                 ranges = table.select(*shared, *map(pl.col, names)).cast(

@@ -159,16 +159,11 @@ class Monitor(Result):
         alarms, last = self.alarms, self.last
         parts: list[RenderableType] = [self.answer]
         if alarms.height:
-            parts.append(
-                table(
-                    "Alarms",
-                    [*self.keys, "alarm"],
-                    alarms.drop("table").tail(10).rows(),
-                    alarms.width,
-                )
-            )
+            columns = [*self.keys, "alarm"]
+            rows = alarms.select(columns).tail(3).rows()
+            parts.append(table("Last alarms", columns, rows, len(columns)))
         if last.height:
-            rows = self.thresholds.join(
+            now = self.thresholds.join(
                 last.select(self.keys), on=self.keys, how="semi", nulls_equal=True,
                 maintain_order="left",
             )  # fmt: skip
@@ -176,14 +171,8 @@ class Monitor(Result):
                 [*(row[key] for key in self.keys), row["source"],
                  *(with_limits(row[name], row[f"{name}_lower"], row[f"{name}_upper"])
                    for name in QUANTITIES[1:])]
-                for row in rows.iter_rows(named=True)
+                for row in now.iter_rows(named=True)
             ]  # fmt: skip
-            parts.append(
-                table(
-                    "Last period",
-                    [*self.keys, "source", *QUANTITIES[1:]],
-                    cells,
-                    len(self.keys) + 1,
-                )
-            )
+            headings = [*self.keys, "source", *QUANTITIES[1:]]
+            parts.append(table("Last period", headings, cells, len(self.keys) + 1))
         return [*parts, *noted(self.warnings)]

@@ -370,13 +370,13 @@ def cells(**values: object) -> list[dict[str, object]]:
 SIZES = (("10 + 190", 500), ("20 + 4,000", 2_000), ("50 + 950", 2_000), ("100 + 100", 500),
          ("1,000 + 9,000", 20_000))  # fmt: skip
 DESIGNS = {
-    "quiet": Design(cells(reference_of=REFERENCES, prior=QUIET), of_quiet, 20, 1),
+    "quiet": Design(cells(reference_of=REFERENCES, prior=QUIET), of_quiet, 5, 1),
     "days": Design(
-        cells(reference_of=REFERENCES, jitter=(0.05, 0.15), days=(10, 30, 100)), of_days, 4, 42
+        cells(reference_of=REFERENCES, jitter=(0.05, 0.15), days=(10, 30, 100)), of_days, 2, 42
     ),
     "detection": Design(cells(what=CHANGES, reference_of=REFERENCES), of_detection, 10, 31),
     "carried": Design(
-        cells(reference_of=("50 + 450", "200 + 1,800"), prior=(0.05, 0.2)), of_carried, 200, 9
+        cells(reference_of=("50 + 450", "200 + 1,800"), prior=(0.05, 0.2)), of_carried, 40, 9
     ),
     "priors": Design(
         [{"reference_of": sizes, "in_use": in_use, **cell} for sizes, in_use in SIZES
@@ -385,12 +385,12 @@ DESIGNS = {
     ),
     "clusters": Design(
         cells(correlation=(0.0, 0.3, 0.8), classes=("one", "both"), prior=(0.05, 0.3)),
-        of_clusters, 300, 3,
+        of_clusters, 150, 3,
     ),
     "batches": Design(
         [{"batches": number, "size": size, **cell}
          for number, size in ((4, 2_000), (10, 500), (30, 100))
          for cell in cells(jitter=(0.0, 0.1, 0.3), prior=(0.1, 0.5))],
-        of_batches, 200, 5,
+        of_batches, 40, 5,
     ),
 }  # fmt: skip

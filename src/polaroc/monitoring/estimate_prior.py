@@ -175,7 +175,7 @@ def estimated_priors(
             if (note := notes[name].get(one)) is not None
         ]
         said += [row["note"]] if row["note"] else []
-        said += doubts if row["lower"] is not None else []
+        said += doubts if row["deployed"] and row["reference_prior"] is not None else []
         rows.append((*key, *(row | {"note": "; ".join(said) or None}).values()))
     schemas = [one.rows.collect_schema() for one in (deployed, reference)]
     kinds = {name: _kind(name, schemas) for name in all_keys}

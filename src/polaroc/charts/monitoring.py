@@ -19,7 +19,7 @@ from polaroc.priors.grids import range_of
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
 # Panels, from the top.
-TITLES = {
+TITLES: dict[str, str | list[str]] = {
     "prior": "prior", "precision": "precision", "posfrac": "share called positive",
     "cost": "cost per case", "tpr_labelled": ["recall,", "by labels"],
     "fpr_labelled": ["false positives,", "by labels"],

@@ -179,7 +179,7 @@ def estimated_priors(
         rows.append((*key, *(row | {"note": "; ".join(said) or None}).values()))
     schemas = [one.rows.collect_schema() for one in (deployed, reference)]
     kinds = {name: _kind(name, schemas) for name in all_keys}
-    result = with_level(pl.DataFrame(rows, schema=kinds | COLUMNS, orient="row"), level)
+    result = with_level(pl.DataFrame(rows, schema={**kinds, **COLUMNS}, orient="row"), level)
     return result.sort(all_keys, nulls_last=True) if all_keys else result
 
 

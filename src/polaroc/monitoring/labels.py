@@ -79,4 +79,4 @@ def are_drawn_at_random(
         (pl.col("called") - size * share).sum(), (size * share * (1 - share) * unlabelled).sum()
     ).row(0)
     # Counts are whole numbers: half a case is no difference.
-    return max(abs(difference) - 0.5, 0.0) <= normal(1 - NOT_RANDOM) * float(variance**0.5)
+    return bool(max(abs(difference) - 0.5, 0.0) <= normal(1 - NOT_RANDOM) * variance**0.5)

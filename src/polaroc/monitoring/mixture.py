@@ -62,7 +62,7 @@ class Sample:
         """The contribution of each cluster to the error of the share below each edge."""
         bins = np.searchsorted(edges, self.score, side="right")
         by_cluster = np.zeros((clusters.size, edges.size + 1))
-        np.add.at(by_cluster, (np.searchsorted(clusters, self.cluster), bins), 1)
+        np.add.at(by_cluster, (np.searchsorted(clusters, np.asarray(self.cluster)), bins), 1)
         below = by_cluster.cumsum(axis=1)
         size = below[:, -1:]
         residuals: Array = (below - size * below.sum(axis=0) / size.sum()) / size.sum()
@@ -108,7 +108,8 @@ class Reference:
         places = np.searchsorted(mass.cumsum(), np.arange(1, bins) / bins)
         edges = np.unique(score[order][np.minimum(places, score.size - 1)])
         # Below the least score there would be a bin without cases.
-        return edges[edges > score.min()]
+        above: Array = edges[edges > score.min()]
+        return above
 
     @cached_property
     def counts(self) -> tuple[Array, Array]:
@@ -118,8 +119,9 @@ class Reference:
             # Clusters of both classes have errors of both in common.
             clusters = np.union1d(self.positives.cluster, self.negatives.cluster)
             errors = [one.residuals(self.edges, clusters) for one in classes]
-            joint = (sum(errors) ** 2).sum(axis=0)
-            together = _mean_ratio(joint, sum((one**2).sum(axis=0) for one in errors))
+            joint = ((errors[0] + errors[1]) ** 2).sum(axis=0)
+            apart = (errors[0] ** 2 + errors[1] ** 2).sum(axis=0)
+            together = _mean_ratio(joint, apart)
         extra = PSEUDO_CASES / (self.edges.size + 1)
         p, q = (one.counts(self.edges) / max(together, 1.0) + extra for one in classes)
         return p, q

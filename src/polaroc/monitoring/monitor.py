@@ -229,11 +229,11 @@ def monitor(
     if batch is None and prior["alarm"].count() + shape["alarm"].count():
         warnings.append(ALIKE)
     order = [time, *(key for key in all_keys if key != time)]
-    tables = [
+    prior, shape, thresholds = (
         table.sort(order, nulls_last=True, maintain_order=True)
         for table in (prior, shape, with_level(thresholds, 1 - error))
-    ]
-    return Monitor(*tables, time, tuple(warnings), level)
+    )
+    return Monitor(prior, shape, thresholds, time, tuple(warnings), level)
 
 
 def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataFrame]:

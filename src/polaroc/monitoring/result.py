@@ -131,7 +131,7 @@ class Monitor(Result):
     def _prior_in_words(self) -> list[str]:
         """Where the prior is in the last period, and whether its limits are within the range."""
         rows = self.last
-        outside = ~pl.col("prior").is_between(*map(pl.col, OVER_ENDS))
+        outside = ~pl.col("prior").is_between(pl.col(OVER_ENDS[0]), pl.col(OVER_ENDS[1]))
         out = rows.filter(outside)
         row = (rows if out.is_empty() else out).row(0, named=True)
         key = self._named([row[name] for name in self.keys])

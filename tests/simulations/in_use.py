@@ -11,11 +11,6 @@ quiet
 detection
     What changes on day 31, and the days until an alarm of the 90 that follow, looking every day or
     every week, with 365 looks.
-days
-    Years of days that differ: each shifts all its scores by a normal number, as those of the
-    reference do. Years with a false alarm where the prior moves within its range, with the days of
-    the reference named as `batch` or not; and the days until an alarm after the prior left its
-    range.
 carried
     Limits of thresholds and areas at an estimated prior, from the estimate to the threshold that
     was chosen at it and is judged on other cases.
@@ -37,7 +32,7 @@ from scipy.stats import f as f_distribution
 from scipy.stats import norm
 
 import polaroc as pr
-from polaroc.monitoring.batches import Spread, shape_p_value, spread_of_batches
+from polaroc.monitoring.batches import shape_p_value, spread_of_batches
 from polaroc.monitoring.mixture import Mixture, Reference, Sample
 from simulations.design import Design
 
@@ -71,19 +66,16 @@ def scores(
     return score + np.where(truth, drift[0], drift[1])
 
 
-def alarm(known: Reference, used: np.ndarray, looks: int, spread: Spread | None = None) -> str:
+def alarm(known: Reference, used: np.ndarray, looks: int) -> str:
     """The alarm of a look, as of `monitor`, empty if there is none.
 
-    Without days that differ only the likelihood at the end of the range is needed.
+    Only the likelihood at the end of the range is needed.
     """
     error, sample = (1 - LEVEL) / QUESTIONS / looks, Sample(used)
-    fit = known.fit(sample, LEVEL if spread is None else 1 - error)
-    p_value = shape_p_value(fit, known, sample, spread)
+    fit = known.fit(sample, LEVEL)
+    p_value = shape_p_value(fit, known, sample, None)
     if p_value is not None and p_value < error:
         return "shape"
-    if spread is not None:
-        lower, upper = spread.limits(fit, 1 - error)
-        return "prior" if lower > OVER[1] or upper < OVER[0] else ""
     if OVER[0] <= fit.prior <= OVER[1]:
         return ""
     mixture = Mixture(*known.counts, sample.counts(known.edges))
@@ -117,7 +109,9 @@ def of_quiet(replicates: int, seed: int, reference_of: str, prior: str) -> dict[
             of_z |= estimate - half > OVER[1] or estimate + half < OVER[0]
         alarms.append(of_run)
         daily.append(of_z)
-    found = {f"{kind} alarms": np.mean([kind in one for one in alarms]) for kind in ("prior", "shape")}
+    found = {
+        f"{kind} alarms": np.mean([kind in one for one in alarms]) for kind in ("prior", "shape")
+    }
     return {**found, "daily z-test alarms": float(np.mean(daily))}
 
 
@@ -164,38 +158,6 @@ def of_detection(replicates: int, seed: int, what: str, reference_of: str) -> di
     return {name: in_words(days) for name, days in found.items()} | {
         "alarm": ", ".join(sorted(kinds)), "early": early
     }  # fmt: skip
-
-
-def of_days(
-    replicates: int, seed: int, reference_of: str, jitter: float, days: int
-) -> dict[str, object]:
-    """Years with a false alarm, and the days until one after the prior went to 40 %."""
-    rng, sizes = np.random.default_rng(seed), two_sizes(reference_of)
-    false = {"not named": 0, "named": 0}
-    found = []
-    for _ in range(replicates):
-        codes = [rng.integers(0, days, n) for n in sizes]
-        shift = rng.normal(scale=jitter, size=days)
-        known = Reference(*(
-            Sample(rng.normal(size=n) + d + shift[code])
-            for n, d, code in zip(sizes, (DISTANCE, 0), codes, strict=True)
-        ))  # fmt: skip
-        spread = spread_of_batches(known, codes)
-        alarms: dict[str, list[str]] = {"not named": [], "named": []}
-        year = 0.1 + 0.04 * np.sin(np.arange(365) / 30)
-        for share in year:
-            used = scores(rng, share) + rng.normal(scale=jitter)
-            for name, one in (("not named", None), ("named", spread)):
-                # Once is enough.
-                if not any(alarms[name]):
-                    alarms[name].append(alarm(known, used, 365, one))
-        for name, of_year in alarms.items():
-            false[name] += any(of_year)
-        after = (alarm(known, scores(rng, 0.4) + rng.normal(scale=jitter), 365, spread)
-                 for _ in range(90))  # fmt: skip
-        found.append(next((day for day, one in enumerate(after, 1) if one), np.inf))
-    rates = {f"false alarms: {name}": count / replicates for name, count in false.items()}
-    return {**rates, "40 % found": in_words(found)}
 
 
 def tables(
@@ -371,9 +333,6 @@ SIZES = (("10 + 190", 500), ("20 + 4,000", 2_000), ("50 + 950", 2_000), ("100 + 
          ("1,000 + 9,000", 20_000))  # fmt: skip
 DESIGNS = {
     "quiet": Design(cells(reference_of=REFERENCES, prior=QUIET), of_quiet, 5, 1),
-    "days": Design(
-        cells(reference_of=REFERENCES, jitter=(0.05, 0.15), days=(10, 30, 100)), of_days, 2, 42
-    ),
     "detection": Design(cells(what=CHANGES, reference_of=REFERENCES), of_detection, 10, 31),
     "carried": Design(
         cells(reference_of=("50 + 450", "200 + 1,800"), prior=(0.05, 0.2)), of_carried, 40, 9

@@ -66,7 +66,7 @@ def monitor(
     >>> import polars as pl
     >>> import polaroc as pr
     >>> reference = pl.DataFrame({"truth": [1, 0] * 50, "score": [0.9, 0.1] * 50})
-    >>> used = pl.DataFrame({"day": [1, 1, 2, 2], "score": [0.9, 0.1, 0.1, 0.1]})
+    >>> used = pl.DataFrame({"day": [1] * 200 + [2] * 200, "score": [0.9, 0.1] * 200})
     >>> watched = pr.monitor(reference, used, points=0.5, time="day")
     >>> len(pr.charts.monitor(watched.table).to_dict()["vconcat"])
     4

@@ -112,7 +112,7 @@ def estimate_prior(
     >>> deployed = pl.DataFrame({"score": [0.9] * 26 + [0.1] * 74})
     >>> estimate = pr.estimate_prior(reference, deployed, truth="truth", score="score")
     >>> estimate.select(pl.col("prior", "lower", "upper").round(2)).row(0)
-    (0.2, 0.08, 0.33)
+    (0.2, 0.03, 0.34)
     """
     check_share("level", level)
     with errors_named("reference"):

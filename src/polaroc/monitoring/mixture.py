@@ -205,7 +205,7 @@ class Mixture:
         maxima += [
             brentq(self.slope, *PRIORS[at : at + 2])
             for at in range(len(PRIORS) - 1)
-            if slopes[at] > 0 > slopes[at + 1]
+            if slopes[at] > 0 >= slopes[at + 1]
         ]
         top, prior = max((self.log_likelihood(prior), prior) for prior in maxima)
 

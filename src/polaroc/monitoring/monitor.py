@@ -16,6 +16,7 @@ from polaroc.monitoring.result import Monitor
 from polaroc.monitoring.tables import joined, percents
 from polaroc.predictions.cases import Cases, as_cases, same_columns
 from polaroc.predictions.columns import Columns
+from polaroc.predictions.table import each_counted
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
@@ -145,7 +146,7 @@ def monitor(
     ... })
     >>> watched = pr.monitor(reference, deployed, points=0.9, time="day", over=(0.05, 0.2))
     >>> watched.prior.select("day", pl.col("prior").round(2), "alarm").rows()
-    [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 43.1 %')]
+    [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 43.7 %')]
     """
     check_share("level", level)
     check_whole("looks", looks, 1)
@@ -237,7 +238,7 @@ def monitor(
 
 
 def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataFrame]:
-    """The cases with their period as a key."""
+    """The cases, each a row, with their period as a key."""
     rows = cases.source.lazy().collect()
     if rows[time].dtype == pl.String:
         text = rows[time]
@@ -256,7 +257,7 @@ def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataF
     if every is not None:
         rows = rows.with_columns(pl.col(time).dt.truncate(every))
     columns = {**cases.columns, "by": [*cases.by, time]}
-    return as_cases(rows, columns, needs=["score"]).collect()
+    return each_counted(as_cases(rows, columns, needs=["score"])).collect()
 
 
 def plain_points(points: pl.LazyFrame) -> pl.LazyFrame:

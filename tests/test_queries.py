@@ -201,7 +201,8 @@ def test_operating_points_are_where_both_errors_are_as_many():
     found = run("operating_points_by_prior", synthetic.case_study_predictions())
     assert found.height == 6
     for _, prior, _, f, missed, error in found.iter_rows():
-        assert prior * missed == pytest.approx((1 - prior) * f)
+        # The nearest threshold: a case more or less makes the errors unequal.
+        assert prior * missed == pytest.approx((1 - prior) * f, abs=0.001)
         assert error == pytest.approx(prior * missed + (1 - prior) * f)
     for model in "AB":
         assert found.filter(model=model)["fnr"].is_sorted(descending=True)

@@ -317,14 +317,14 @@ def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str
     if has_clusters or has_weights:
         notes.append("clusters or weights: no test")
     else:
-        test = score_test(score, truth, weight, is_moved=is_moved)
+        test = score_test(score, truth, is_moved=is_moved)
         found |= {"statistic": test.statistic, "freedom": test.freedom, "p_value": test.p_value}
         if is_moved and units < FEW:
             notes.append(
                 f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
             )
         if test.impossible:
-            notes.insert(0, f"scores of 0 or 1 are wrong for {test.impossible:g} cases")
+            notes.insert(0, f"scores of 0 or 1 are wrong for {test.impossible} cases")
     return found | {REASON: "; ".join(notes) or None}
 
 
@@ -406,10 +406,10 @@ class ScoreTest(NamedTuple):
     statistic: float
     freedom: int
     p_value: float
-    impossible: float = 0.0
+    impossible: int = 0
 
 
-def score_test(score: Array, truth: Array, count: Array, *, is_moved: bool = False) -> ScoreTest:
+def score_test(score: Array, truth: Array, *, is_moved: bool = False) -> ScoreTest:
     """The score test of intercept 0 and slope 1 in the logistic regression on the log-odds.
 
     If scores were re-weighted to the share of positives among these very cases (`is_moved`), the
@@ -418,26 +418,26 @@ def score_test(score: Array, truth: Array, count: Array, *, is_moved: bool = Fal
     """
     from scipy.special import chdtrc, fdtrc
 
-    impossible = float(count @ ((truth & (score == 0)) | (~truth & (score == 1))))
+    impossible = int(((truth & (score == 0)) | (~truth & (score == 1))).sum())
     if impossible:
         return ScoreTest(np.inf, 1, 0.0, impossible)
     is_inner = (score > 0) & (score < 1)
-    score, truth, count = score[is_inner], truth[is_inner], count[is_inner]
+    score, truth = score[is_inner], truth[is_inner]
     if not score.size:
         return ScoreTest(0.0, 0, 1.0)
-    variance, log_odds = count * score * (1 - score), np.log(score) - np.log1p(-score)
+    variance, log_odds = score * (1 - score), np.log(score) - np.log1p(-score)
     # Centred, so that the information is diagonal.
     centred = log_odds - np.average(log_odds, weights=variance)
     terms = np.stack([np.ones_like(centred), centred])
     information = terms**2 @ variance
     least = np.array([1e-9 * information[0], 1e-20 * (variance @ log_odds**2)])
-    positives, negatives = float(count @ truth), float(count @ ~truth)
+    positives, negatives = int(truth.sum()), int((~truth).sum())
     if is_moved:
         # Inner scores of one class tell nothing of the intercept.
         known = positives * negatives / (positives + negatives)
         information[0] -= information[0] ** 2 / known if known else information[0]
     is_known = information > least
-    squares = (terms @ (count * (truth - score)))[is_known] ** 2
+    squares = (terms @ (truth - score))[is_known] ** 2
     statistic, freedom = float((squares / information[is_known]).sum()), int(is_known.sum())
     if not freedom:
         return ScoreTest(statistic, 0, 1.0)
@@ -445,22 +445,3 @@ def score_test(score: Array, truth: Array, count: Array, *, is_moved: bool = Fal
     if is_moved and rarer > 1:
         return ScoreTest(statistic, freedom, fdtrc(freedom, rarer - 1, statistic / freedom))
     return ScoreTest(statistic, freedom, chdtrc(freedom, statistic))
-
-
-def miscalibration_note(score: Array, pos: Array, neg: Array) -> str | None:
-    """A note on scores from 0 to 1 that are not calibrated, None if there is no such evidence."""
-    scores, count = np.concatenate([score, score]), np.concatenate([pos, neg])
-    truth = np.arange(len(scores)) < len(score)
-    test = score_test(scores, truth, count)
-    if test.impossible:
-        return f"scores of 0 or 1 are wrong for {test.impossible:g} cases, so not posteriors"
-    if test.p_value >= 0.01:
-        return None
-    slope = _regressions(scores, truth, count, np.arange(len(scores))).get("slope")
-    figures = [] if slope is None else [f"calibration slope {slope.value:.2g}"]
-    mean, share = count @ scores / count.sum(), pos.sum() / count.sum()
-    figures += [
-        f"mean {mean:.2g} for a share of positives of {share:.2g}",
-        p_in_words(test.p_value),
-    ]
-    return f"scores seem not to be posteriors ({', '.join(figures)})"

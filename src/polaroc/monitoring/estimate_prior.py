@@ -96,8 +96,8 @@ def estimate_prior(
     with free shares of the bins. It does not find drift that looks like a mixture: only labels
     show that.
 
-    In simulations 0.95 intervals held the prior in 0.93 or more of the samples
-    (``just simulate in_use_priors``).
+    In simulations of independent cases 0.95 intervals held the prior in 0.93 or more of the samples
+    (``just simulate in_use_priors``), with 40 clusters of positives in 0.91 or more.
 
     The result can be given as `priors` to `evaluate` and `apply_thresholds`, which take each key at
     its estimate and carry its uncertainty into their limits; to other functions if it has one row.

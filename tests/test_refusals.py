@@ -351,10 +351,10 @@ REFUSALS = [
     # priors that are estimated
     ("pr.auprec(curve, estimate.join(pl.DataFrame({'model': ['A', 'B']}), how='cross'))",
      "priors are 2 estimates, each of a key"),
-    ("pr.choose(cases, over=estimate.with_columns(lower=None))", "has no interval", InvalidTable),
-    ("pr.choose(cases, over=estimate.with_columns(prior=None))", "not estimated", InvalidTable),
-    ("pr.choose(cases, over=pr.prior_grid(0.1, 0.2, 2))", "no column 'lower'", InvalidTable),
-    ("pr.choose(measures, over=estimate)", "there are no predictions"),
+    ("pr.operating_points(cases, over=estimate.with_columns(lower=None))",
+     "has no interval", InvalidTable),
+    ("pr.operating_points(cases, over=estimate.with_columns(prior=None))",
+     "not estimated", InvalidTable),
     # compare
     ("pr.compare(measures)", "test_train_ratio is None"),
     ("pr.compare(measures, test_train_ratio=-0.1)", "test_train_ratio is -0.1"),

@@ -28,7 +28,6 @@ from polaroc.models.fold_values import fold_values
 from polaroc.models.inputs import Inputs, check_model, of_keys, read_inputs
 from polaroc.models.measure_rows import rows_of
 from polaroc.models.paired_cases import read_cases
-from polaroc.models.regret import one_prior
 from polaroc.models.sentences import (
     count_tied,
     describe_priors,
@@ -37,7 +36,7 @@ from polaroc.models.sentences import (
     two_digits,
 )
 from polaroc.predictions.cases import Cases, same_columns
-from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, resolve_belief
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
@@ -67,20 +66,14 @@ class Costs(NamedTuple):
     estimate: pl.DataFrame | None = None  # whose belief `over` is
 
     @property
-    def at(self) -> float | None:
-        """The prior of a range of one point."""
-        return one_prior(self.over)
-
-    @property
     def belief(self) -> Belief:
         """The belief about the prior."""
-        return resolve_belief(self.over) if self.at is None else discrete([self.at])
+        return resolve_belief(self.over)
 
     @property
     def priors(self) -> Array:
         """Where models are compared one by one; costs are linear in the prior."""
-        low, high = self.over if isinstance(self.over, tuple) else self.belief.range
-        return np.unique(np.linspace(low, high, GRID))
+        return np.unique(np.linspace(*self.belief.range, GRID))
 
     @property
     def cases(self) -> int:
@@ -170,7 +163,7 @@ def choose_by_cost(
     kept = resolve_constraints(costs.constraints, costs.over)
     promised, answer = None, choice.answer
     if costs.confidence is not None and choice.threshold is not None:
-        promised = promise(kept.limits, costs.confidence, costs.at or kept.ends)
+        promised = promise(kept.limits, costs.confidence, kept.ends)
     not_promised = unrated.filter(pl.col("note").str.starts_with(NOT_PROMISED))["model"].to_list()
     if not_promised:
         have = "has" if len(not_promised) == 1 else "have"
@@ -184,9 +177,8 @@ def _rates(
     """Rates of each model at its threshold, and exact limits of its cost, or why it has none."""
     # The promises of all models hold at once.
     thresholds: pl.DataFrame = operating_points(
-        tuned, "cost", priors=costs.at, over=None if costs.at else costs.over,
-        constraints=costs.constraints, confidence=costs.confidence, cost_fn=costs.fn,
-        cost_fp=costs.fp,
+        tuned, "cost", over=costs.over, constraints=costs.constraints,
+        confidence=costs.confidence, cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
     priors: float | pl.DataFrame = costs.belief.mean
     if (estimate := costs.estimate) is not None:
@@ -314,7 +306,7 @@ def _cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
     alarms = three_digits(cases * (1 - prior) * fpr)
     shown_missed, shown_alarms = (float(shown.replace(",", "")) for shown in (missed, alarms))
     as_many = three_digits(shown_missed * costs.fn / costs.fp + shown_alarms)
-    where = describe_priors(costs.over if costs.at is None else None, [prior])
+    where = describe_priors(costs.over)
     sentence = (
         f"Of {cases:,} cases, {where}, it misses on average {missed} of {cases * prior:,.0f} "
         f"positives and raises {alarms} false alarm{'' if alarms == '1' else 's'}, which costs as "

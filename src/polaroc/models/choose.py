@@ -17,7 +17,6 @@ from polaroc.base.checks import (
     refuse_unused,
     unless,
 )
-from polaroc.base.columns import as_lazy
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
@@ -42,7 +41,6 @@ from polaroc.models.by_cost import (
     choose_with_tuning,
 )
 from polaroc.models.choice import (
-    EXPECTED_LIMITS,
     Choice,
     Judged,
     caveats,
@@ -53,13 +51,12 @@ from polaroc.models.compare import of_values
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs
 from polaroc.models.measure_rows import doubts, range_rows, refuse_one_class
 from polaroc.models.paired_cases import limits_of, read_cases
-from polaroc.models.regret import one_prior, under_belief
+from polaroc.models.regret import under_belief
 from polaroc.models.sentences import describe_priors, first_words, lead_in_words
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
-from polaroc.priors.in_use import check_level, widest
 from polaroc.typing import Prior, Table
 
 # Priors at which models of predictions are compared within a range.
@@ -72,7 +69,7 @@ def choose(
     table: Table | Cases[Any],
     measure: str | None = None,
     *,
-    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
+    over: tuple[float, float] | Belief | None = None,
     level: float = 0.95,
     tuning: Table | Cases[Any] | None = None,
     cost_fn: float = 1,
@@ -98,10 +95,9 @@ def choose(
         least at its own threshold, set on `tuning` or on the other folds. By default "auprec", or
         "expected_cost" where a cost or `tuning` is given.
     over
-        The range (lo, hi) of priors, one prior twice, or a belief about the prior; of predictions
-        also one row of `estimate_prior`, over whose interval the limits then reach; of measures by
-        default the range of the table's IAUPREC, or of the mean of another measure, else the
-        priors of the table, equally likely.
+        The range (lo, hi) of priors, such as the interval of `estimate_prior`, one prior twice, or
+        a belief about the prior. Of measures by default the range of the table's IAUPREC, or of
+        the mean of another measure, else the priors of the table, equally likely.
     level
         Probability that the true measure of a model is between `expected_lower` and
         `expected_upper`, in (0, 1); tests are made at 1 − `level`.
@@ -170,7 +166,8 @@ def choose(
     """
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
-    over, estimate = _checked_priors(over)
+    check_share("level", level)
+    over = _checked_over(over)
     for_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
         "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
@@ -185,101 +182,57 @@ def choose(
             "choice is one over shares of positives.",
             hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
         )
-    check_share("level", level)
-    if estimate is not None:
-        check_level(estimate, level)
-
-    if measure == EXPECTED_COST:
-        own_prior = unless(OBSERVED, score_prior)
-        why = f"measure is {EXPECTED_COST!r}"
-        refuse_unused("for measures of probabilities", why, score_prior=own_prior)
-        if over is None:
-            raise InvalidArgument(
-                f"{why}, which is taken over priors, and over is not given.",
-                hint="give over=(0.05, 0.20), a belief, or one prior twice.",
-            )
-        costs = Costs(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        inputs = None if cases.truth is None or tuning is not None else read_inputs(cases)
-        if inputs is None or not inputs.folds:
-            refuse_unused("for folds", f"{why}: it judges fitted models on one test set",
-                          test_train_ratio=cases.test_train_ratio)  # fmt: skip
-            return choose_with_tuning(cases, tuning, costs, level=level)
-        refuse_unused(
-            "for thresholds from cases of their own", "there are folds",
-            constraints=constraints, confidence=confidence,
-        )  # fmt: skip
-        choice = choose_by_cost_of_folds(
-            inputs, costs, test_train_ratio=inputs.test_train_ratio, level=level
+    if over is None and (measure == EXPECTED_COST or cases.truth is not None):
+        raise InvalidArgument(
+            "predictions are given without a range of priors.",
+            hint="give over=(0.05, 0.20), a belief, or one prior twice.",
         )
-        return replace(choice, warnings=(*choice.warnings, *inputs.warnings))
+    if measure != EXPECTED_COST:
+        refuse_unused(
+            f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **for_costs,
+            hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or "
+            "leave them out.",
+        )  # fmt: skip
+        return _choose_by_measure(read_inputs(cases), at_one_prior(measure), over, level)
 
-    refuse_unused(
-        f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **for_costs,
-        hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or leave "
-        "them out.",
-    )  # fmt: skip
-    measure, inputs = at_one_prior(measure), read_inputs(cases)
-    if inputs.are_measures and estimate is not None:
-        raise needs_predictions()
-    choice = _choose_over(inputs, measure, over, level)
-    if estimate is None:
-        return choice
-    # Wherever in its interval the estimated prior is: the widest limits.
-    belief = belief_of_estimate(estimate)
-    ends = [_choose_over(inputs, measure, (end, end), level) for end in belief.inner_ends]
-    lower, upper = EXPECTED_LIMITS
-    by_end = [one.models.select("model", lower=lower, upper=upper) for one in (choice, *ends)]
-    assert belief.ends is not None
-    limits = widest(by_end, ["model"], belief.ends)
-    if measure != "auprec" and len(belief.inner_ends) < len(belief.ends):
-        # Other measures have no limits at 0 and 1.
-        limits = limits.clear()
-    limits = limits.rename({"lower": lower, "upper": upper})
-    models = choice.models.drop(EXPECTED_LIMITS).join(
-        limits, on=["model"], how="left", nulls_equal=True, maintain_order="left"
-    )
-    return replace(
-        choice, models=models.select(choice.models.columns),
-        warnings=(*choice.warnings, belief.interval_note),
-    )  # fmt: skip
+    assert over is not None
+    costs = Costs(cost_fn, cost_fp, over, constraints, confidence)
+    if tuning is None and cases.truth is not None:
+        inputs = read_inputs(cases)
+        if inputs.folds:
+            refuse_unused(
+                "for thresholds from cases of their own", "there are folds",
+                constraints=constraints, confidence=confidence,
+            )  # fmt: skip
+            choice = choose_by_cost_of_folds(
+                inputs, costs, test_train_ratio=inputs.test_train_ratio, level=level
+            )
+            return replace(choice, warnings=(*choice.warnings, *inputs.warnings))
+    return choose_with_tuning(cases, tuning, costs, level=level)
 
 
-def _checked_priors(
-    over: Over | pl.DataFrame | pl.LazyFrame | None,
-) -> tuple[Over | None, pl.DataFrame | None]:
-    """The range or belief as given, or that of an estimate, which is the second."""
-    estimate = None
-    if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        # Estimated with one model, the prior in use holds for all.
-        estimate = as_lazy(over).collect()
-        over = belief_of_estimate(estimate)
-    elif not (over is None or isinstance(over, Belief)):
-        over = pair_of(over) or resolve_belief(over)
-    if (prior := one_prior(over)) is not None:
-        check_prior(prior)
-    elif isinstance(over, tuple):
-        range_of(over)
-    return over, estimate
+def _checked_over(over: object) -> Over | None:
+    """The range or belief; one prior twice is a belief that it is that."""
+    if over is None or isinstance(over, Belief):
+        return over
+    low, high = pair_of(over) or range_of(over)
+    if low != high:
+        return range_of((low, high))
+    check_prior(low)
+    return discrete([low])
 
 
-def needs_predictions() -> InvalidArgument:
-    """The error of measures where the prior is an estimate."""
-    return InvalidArgument(
-        "over is an estimated prior, and there are no predictions: measures at one prior do not "
-        "say what they are at others.",
-        hint="give predictions, with truth and score, or a range of priors.",
-    )
-
-
-def _choose_over(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:
+def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:
     """The choice by a measure over a range or belief, from predictions or measures."""
     cases, measures, evidence, limits = inputs.cases, inputs.table, None, None
     if not inputs.are_measures:
+        assert over is not None
         measures = _measures(cases, over, measure)
     if inputs.on_cases:
-        prior, name = one_prior(over), mean_name(measure)
-        at: Any = {"priors": prior} if prior is not None else {"over": over}
-        name = measure if prior is not None else name
+        at: dict[str, Any] = {"priors": OBSERVED, "over": over}
+        name = mean_name(measure)
+        if isinstance(over, Belief) and len(over.priors) == 1:
+            name, at = measure, {"priors": over.priors[0], "over": None}
         evidence = _of_one_test_set(cases, name, measure, at)
         if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY):
             # These allow for few cases or clusters; beside many cases that makes no difference.
@@ -294,29 +247,19 @@ def _choose_over(inputs: Inputs, measure: str, over: Over | None, level: float) 
     return replace(choice, warnings=(*inputs.warnings, *choice.warnings))
 
 
-def _measures(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl.DataFrame:
+def _measures(cases: Cases[pl.DataFrame], over: Over, measure: str) -> pl.DataFrame:
     """The measures of predictions that a choice needs."""
-    if over is None:
-        raise InvalidArgument(
-            "predictions are given without a range of priors.",
-            hint="give over=(0.05, 0.20), a belief, or one prior twice.",
-        )
-    mean, prior = mean_name(measure), one_prior(over)
-    measures = {"auc", measure}
-    priors: list[Prior] = []
-    if prior is not None:
-        priors, over = [prior], None
-    elif isinstance(over, Belief):
-        priors += over.priors
-    else:
-        # Without a mean over the range that is worked out from the nodes of the range.
-        nodes = () if mean is not None else resolve_belief(over).priors
-        priors += sorted({*prior_grid(*over, GRID)["prior"], *nodes})
-        measures.add("sens")
-    if mean is not None and prior is None:
-        measures.add(mean)
+    mean, names = mean_name(measure), {"auc", measure}
+    # Without a mean over the range that is worked out from the nodes of the range.
+    nodes = () if mean is not None and isinstance(over, tuple) else resolve_belief(over).priors
+    priors: list[Prior] = [*nodes]
+    if isinstance(over, tuple):
+        priors = sorted({*prior_grid(*over, GRID)["prior"], *nodes})
+        names.add("sens")
+    if mean is not None:
+        names.add(mean)
     return evaluate(
-        cases, over=over, priors=priors, measure=sorted(measures), score_prior=cases.score_prior
+        cases, over=over, priors=priors, measure=sorted(names), score_prior=cases.score_prior
     )
 
 
@@ -331,9 +274,8 @@ def _of_one_test_set(
             f"for the {label(measure)} averaged over priors this is known at a single prior, or "
             "from several folds",
         )
-    place = {"over": None, "priors": OBSERVED} | at
     (one,) = select_measures(
-        name, [place["priors"]], place["over"], "exact", score_prior=cases.score_prior
+        name, [at["priors"]], at["over"], "exact", score_prior=cases.score_prior
     )
     if not (gradient_terms(one) or case_loss(one)):
         return no_evidence(

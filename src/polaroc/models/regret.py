@@ -40,36 +40,29 @@ def under_belief(measures: pl.DataFrame, measure: str, over: Over | None) -> Und
     The default of `over` is the range of the table's mean of the measure (for "auprec" its
     IAUPREC), if the table names one, or else the priors of the table, equally likely.
     """
-    mean, prior = mean_name(measure), one_prior(over)
-    if over is None and mean is not None:
-        over = only_range(measures, mean)
-    whole = None
-    if mean is not None and over is not None and prior is None:
-        whole = range_rows(measures, mean, over)
+    mean, whole = mean_name(measure), None
+    if mean is not None:
+        over = only_range(measures, mean) if over is None else over
+        whole = None if over is None else range_rows(measures, mean, over)
     if whole is not None and measure not in measures["measure"].cast(pl.String):
         rows = replace(whole, frame=whole.frame.clear(), measure=measure)
     else:
         rows = rows_of(measures, measure)
-    if prior is not None:
-        rows.check_prior(prior)
     grid = rows.fixed_priors
     if over is None and not grid:
         raise InvalidArgument(
             f"the table has {measure!r} at 0 fixed prior(s), needed are one or more.",
             hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
         )
-    belief = (
-        discrete(grid) if over is None else discrete([prior]) if prior else resolve_belief(over)
-    )
-    low, high = over if isinstance(over, tuple) else belief.range
-    lacking = [node for node in belief.priors if not _place(node, grid)]
-    if whole is None and lacking:
+    belief = discrete(grid) if over is None else resolve_belief(over)
+    if whole is None and not all(_place(node, grid) for node in belief.priors):
         either = "" if mean is None else f"neither {mean!r} over {over!r} nor "
         raise InvalidArgument(
             f"the table has {either}{measure!r} at all {len(belief.priors)} priors that stand for "
             f"{over!r}.",
             hint=evaluate_hint(over, mean),
         )
+    low, high = belief.range
     priors = [one for one in grid if low - SAME <= one <= high + SAME]
     needed = (
         [low, high]
@@ -97,9 +90,7 @@ def under_belief(measures: pl.DataFrame, measure: str, over: Over | None) -> Und
     table.check_models()
     at_priors = table.values[..., [used.index(one) for one in priors]]
     means = replace(table, values=(table.values @ weights)[..., None])
-    return UnderBelief(
-        means, at_priors, priors, belief, None if prior else over, tuple(warnings), regrets_known
-    )
+    return UnderBelief(means, at_priors, priors, belief, over, tuple(warnings), regrets_known)
 
 
 def regret_table(
@@ -128,11 +119,6 @@ def best_shares(values: Array) -> Array:
     ties = values >= best - ROUNDING * np.abs(best)
     shares: Array = (ties / ties.sum(axis=1, keepdims=True)).mean(axis=0)
     return shares
-
-
-def one_prior(over: object) -> float | None:
-    """The prior of a range of one point."""
-    return over[0] if isinstance(over, tuple) and over[0] == over[1] else None
 
 
 def evaluate_hint(over: Over | None, mean: str | None = "iauprec") -> str:

@@ -21,7 +21,6 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy, refuse_nested
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.models.choose import needs_predictions
 from polaroc.models.inputs import compared_cases, read_inputs, with_model
 from polaroc.monitoring.result import Monitor
 from polaroc.predictions.cases import Cases
@@ -225,7 +224,11 @@ def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
             hint="leave it out, or give predictions with truth and score.",
         )
     if isinstance(over, Belief) and over.is_estimate:
-        raise needs_predictions()
+        raise InvalidArgument(
+            "over is an estimated prior, and there are no predictions: measures at one prior do "
+            "not say what they are at others.",
+            hint="give predictions, with truth and score, or a range of priors.",
+        )
 
 
 def _checked_path(path: str | Path) -> Path:

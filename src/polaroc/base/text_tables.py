@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from polaroc.base.text import escape_control
 
@@ -31,6 +31,9 @@ class Result:
     warnings
         What the numbers rest on, in sentences.
     """
+
+    # Attributes that are single values, such as a verdict: JSON has them beside the tables.
+    facts: ClassVar[tuple[str, ...]] = ()
 
     @property
     def tables(self) -> "dict[str, pl.DataFrame]":

@@ -7,9 +7,9 @@ import typer
 
 import polaroc as pr
 from polaroc.charts.lines import refuse_many
+from polaroc.charts.saving import CHART_FORMATS, chart_bytes
 from polaroc.cli import options as opt
 from polaroc.cli.measures_table import commonest_notes
-from polaroc.cli.output import STDOUT, check_chart_format, save_chart
 from polaroc.cli.screen import print_notes, progress
 from polaroc.cli.sources import opened
 from polaroc.errors import InvalidArgument
@@ -64,8 +64,14 @@ def chart(
     --over 0.05 0.20 --out areas.svg
     """
     where = Path(f"{name}.html") if out is None else out
-    if str(where) != STDOUT:
-        check_chart_format(where)
+    kind = where.suffix[1:].lower()
+    if str(where) != opt.STDOUT:
+        if kind not in CHART_FORMATS:
+            raise InvalidArgument(
+                f"--out is {str(where)!r}, allowed are names that end in "
+                f"{', '.join(f'.{one}' for one in CHART_FORMATS)}.",
+                hint="for example --out roc.html.",
+            )
         check_new(where, force)
     with opened(files, sep, decimal) as source, progress("measuring, drawing"):
         rows = source.rows(
@@ -73,15 +79,15 @@ def chart(
             case=case, cluster=cluster, count=count, weight=weight, by=by,
         )  # fmt: skip
         asked = opt.given(over=over, measure=measure, test_train_ratio=test_train_ratio)
-        tables = _tables(name, rows, opt.priors(prior), asked)
+        tables = _tables(name, rows, prior, asked)
         drawn = getattr(pr.charts, name)(*tables, **opt.given(title=title))
     notes = [note for table in tables for note in _notes(table)]
-    if str(where) == STDOUT:
+    if str(where) == opt.STDOUT:
         typer.echo(drawn.to_json(indent=None))
         print_notes(notes)
         return
     with atomic_file(where, force) as staging:
-        save_chart(drawn, staging)
+        staging.write_bytes(chart_bytes(drawn, kind))
     print_notes([*notes, f"Written to {where}."], beside_results=True)
 
 

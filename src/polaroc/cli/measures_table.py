@@ -16,44 +16,36 @@ SAME_PRIOR = 1e-12
 
 
 def measures_table(
-    measures: pl.DataFrame,
-    keys: Sequence[str],
-    priors: Sequence[Prior],
-    names: Sequence[str] | None = None,
+    measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior], names: Sequence[str]
 ) -> FoldedTable:
     """One row per value of the first key, with the mean (SD) over the other keys.
 
-    Measures at priors have a column for each of `priors`; `names` are the measures to show, by
-    default the common ones.
+    Measures at priors have a column for each of `priors`; of no `names` the common measures are
+    shown.
     """
-    by = list(keys[:1])
-    present = set(measures["measure"])
-    wanted = [name for name, one in CATALOG.items() if one.in_summary and name in present]
-    if names is not None:
-        wanted = [name for name in CATALOG if name in names]
-    columns: dict[str, pl.Expr] = {}
-    for name in wanted:
+    present, columns = {*measures["measure"]}, dict[str, pl.Expr]()
+    for name, spec in CATALOG.items():
+        if name not in (names or present) or not (names or spec.in_summary):
+            continue
         of_measure = pl.col("measure") == name
-        if CATALOG[name].at_priors:
+        if spec.at_priors:
             columns |= {f"{label(name)} {_text(one)}": of_measure & _is_at(one) for one in priors}
         else:
             columns[label(name)] = of_measure
-    estimates = [pl.col("estimate").filter(rows) for rows in columns.values()]
-    statistics = [
-        statistic.name.suffix(f" {i} {j}")
-        for i, one in enumerate(estimates)
-        for j, statistic in enumerate((one.mean(), one.std(), one.null_count()))
-    ]
+    cells = []
+    for heading, rows in columns.items():
+        values = pl.col("estimate").filter(rows)
+        parts = pl.struct(mean=values.mean(), sd=values.std(), missing=values.null_count())
+        cells.append(parts.alias(heading))
     # Without a key there is one row.
-    groups = measures.group_by(by, maintain_order=True).agg(statistics)
+    groups = measures.group_by(keys[:1], maintain_order=True).agg(cells)
     rows = [
-        [*key, *(_cell(*cells[i : i + 3]) for i in range(0, len(cells), 3))]
-        for *key, cells in ((*row[: len(by)], row[len(by) :]) for row in groups.rows())
+        [_cell(**value) if isinstance(value, dict) else value for value in row]
+        for row in groups.head(MAX_ROWS).rows()
     ]
     over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
-    more = f"; the first {MAX_ROWS} of {len(rows)}" if len(rows) > MAX_ROWS else ""
-    title = f"Measures{over_keys}{more}"
-    return table(title, [*by, *columns], rows[:MAX_ROWS], len(by))
+    more = f"; the first {MAX_ROWS} of {groups.height}" if groups.height > MAX_ROWS else ""
+    return table(f"Measures{over_keys}{more}", groups.columns, rows, len(keys[:1]))
 
 
 def _text(prior: Prior) -> str:
@@ -82,5 +74,5 @@ def commonest_notes(rows: pl.DataFrame, of: str = "estimate", most: int = 5) -> 
     ordered = counts.sort("len", "note", descending=[True, False])
     lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(most).rows()]
     if ordered.height > most:
-        lines.append(f"… and {ordered.height - most} kinds of note more, in the column 'note'.")
+        lines.append(f"Note: {ordered.height - most} more kinds, in the column 'note'.")
     return lines

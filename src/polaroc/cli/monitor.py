@@ -8,8 +8,8 @@ import typer
 
 import polaroc as pr
 from polaroc.cli import options as opt
-from polaroc.cli.output import Output, write_table
-from polaroc.cli.screen import exit_with, print_json, progress, show
+from polaroc.cli.results import Output, Rows, deliver
+from polaroc.cli.screen import progress
 from polaroc.cli.sources import further_table, opened
 from polaroc.cli.thresholds import in_use, read_thresholds
 from polaroc.files.read import scan
@@ -88,16 +88,10 @@ def monitor(
                 looks=looks, level=level, **given,
             )  # fmt: skip
     if output is not None:
-        with output.staging() as where:
-            write_table(result.table, where)
+        output.write(Rows("monitor", result.table, []))
     if report is not None:
         pr.report(result, path=report)
-    with exit_with(ALARM if result.alarms.height else 0):
-        if as_json:
-            print_json({"answer": result.answer, "alarms": result.alarms, **result.tables},
-                       result.warnings)  # fmt: skip
-        else:
-            show(result.shown, out)
+    deliver(result, as_json, out, code=ALARM if result.alarms.height else 0)
 
 
 def _points(threshold: str, cases: Cases[pl.DataFrame]) -> pl.DataFrame | float:

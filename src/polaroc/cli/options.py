@@ -9,9 +9,11 @@ import typer
 from polaroc.cli import screen
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
-from polaroc.priors.grids import A_SHARE, OBSERVED
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Label, Nulls, Prior
 
+# In place of a file.
+STDOUT = "-"
 # Longer texts of the help.
 FILES = "Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - is stdin."
 SEPARATOR = "Separator of CSV and TSV, such as ';' or tab. [default: a comma, in .tsv a tab]"
@@ -27,7 +29,16 @@ FORCE = "Replace what is there; in a folder with other files, those of the same 
 QUIET = "Print no notes, no progress and no result that goes to a file."
 
 
-BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+def prior(word: str) -> Prior:
+    """The prior that a word means."""
+    if word == OBSERVED:
+        return "observed"
+    try:
+        return float(word)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{word!r} is neither a share of positives, such as 0.05, nor 'observed'."
+        ) from None
 
 
 def column(text: str, default: str | None = None) -> Any:
@@ -85,8 +96,13 @@ Over = Annotated[
     tuple[float, float] | None,
     typer.Option(help="Range of priors, such as 0.05 0.20.", metavar="LO HI"),
 ]
-Priors = Annotated[Strings, typer.Option(help=f"{PRIOR}; may be repeated.", metavar="PRIOR")]
-OnePrior = Annotated[str | None, typer.Option(help=f"{PRIOR}; not with --over.", metavar="PRIOR")]
+Priors = Annotated[
+    list[Any] | None,
+    typer.Option(help=f"{PRIOR}; may be repeated.", metavar="PRIOR", parser=prior),
+]
+OnePrior = Annotated[
+    Any, typer.Option(help=f"{PRIOR}; not with --over.", metavar="PRIOR", parser=prior)
+]
 Measure = Annotated[str | None, _measure("Such as iauprec, auprec, auc, accsens or brier.")]
 Measures = Annotated[Strings, _measure(MEASURES)]
 CostFn = Annotated[Number, typer.Option(help="Cost of a missed positive.", metavar="COST")]
@@ -144,7 +160,8 @@ def labels(
     """
     if dtype is None or not (dtype.is_numeric() or dtype == pl.Boolean):
         return list(words)
-    value = BOOLEANS.__getitem__ if dtype == pl.Boolean else int if dtype.is_integer() else float
+    booleans = {"true": True, "1": True, "false": False, "0": False}
+    value = booleans.__getitem__ if dtype == pl.Boolean else int if dtype.is_integer() else float
     try:
         return [value(word.lower()) for word in words]
     except (KeyError, ValueError):
@@ -152,24 +169,6 @@ def labels(
             f"{option} is {', '.join(words)}, but {column!r} is {dtype}.",
             hint="give the label as it stands in the column.",
         ) from None
-
-
-def prior(word: str) -> Prior:
-    """The prior that a word means."""
-    if word == OBSERVED:
-        return "observed"
-    try:
-        return float(word)
-    except ValueError:
-        raise InvalidArgument(
-            f"--prior is {word!r}, allowed are 0 < prior < 1 and 'observed'.",
-            hint=A_SHARE,
-        ) from None
-
-
-def priors(words: Sequence[str] | None) -> list[Prior] | None:
-    """The priors that words mean; None without any."""
-    return [prior(word) for word in words] if words else None
 
 
 def limits(

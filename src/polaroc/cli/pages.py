@@ -10,7 +10,7 @@ import typer
 
 import polaroc as pr
 from polaroc.cli import options as opt
-from polaroc.cli.output import STDOUT, Output, write_table
+from polaroc.cli.results import Output, Rows
 from polaroc.cli.screen import out, print_notes, progress, show
 from polaroc.cli.sources import further_table, opened
 from polaroc.files.atomic import atomic_file, check_new
@@ -61,7 +61,7 @@ def report(
     --over 0.05 0.20 --test-train-ratio 0.25 --out report.html
     """
     check_format(where)
-    to_stdout = str(where) == STDOUT
+    to_stdout = str(where) == opt.STDOUT
     if not to_stdout:
         check_new(where, force or is_report)
     notes: list[str] = []
@@ -88,8 +88,8 @@ def report(
     lines = [answer, "", *("Note: " + note for note in others)]
     if to_stdout:
         print_notes(lines)
-        return
-    show(lines, where)
+    else:
+        show(lines, where)
 
 
 def demo(
@@ -113,13 +113,13 @@ def demo(
     )
     print_notes([introduction], beside_results=True)
     sentences: list[str] = []
-    with progress("measuring, choosing, drawing"), output.staging() as staging:
+    with progress("measuring, choosing, drawing"), TemporaryDirectory(prefix="polaroc-") as folder:
         measures = pr.evaluate(predictions, truth="truth", score="score", over=OVER, priors=PRIORS)
-        write_table(measures, staging)
-        pr.report(
+        page = pr.report(
             predictions, truth="truth", score="score", over=OVER, test_train_ratio=RATIO,
-            constraints={"recall": RECALL}, path=staging / PAGE, tell=sentences.append,
+            constraints={"recall": RECALL}, path=Path(folder) / PAGE, tell=sentences.append,
         )  # fmt: skip
+        output.write(Rows("measures", measures, []), **{PAGE: page.read_text("utf-8")})
     for sentence in sentences[0].splitlines():
         out().print(sentence)
     print_notes(

@@ -1,9 +1,7 @@
 """Results and notes on the screen, progress, and refusals."""
 
-import ast
 import os
 import re
-import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +17,7 @@ from rich.text import Text
 
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import MORE_NOTES
-from polaroc.cli.json_text import json_text
-from polaroc.errors import PolarocError, PolarocWarning, numbers, without_long_words
+from polaroc.errors import PolarocError, PolarocWarning, without_long_words
 from polaroc.files.atomic import DISK, INPUTS, refusal
 from polaroc.files.read import ONLY_UTF_8
 from polaroc.predictions.row_checks import WRITE_NUMBERS
@@ -29,30 +26,23 @@ RENAME_FILE = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
-# What stands for a value that depends on the data.
-PLACEHOLDERS = {
-    "challenger": "MODEL", "champion": "MODEL", "positive": "LABEL", "tuning": "FILE",
-}  # fmt: skip
-# Options whose names differ from those of the arguments.
-LIMITS = {"recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac"}
-OPTIONS = {
-    **LIMITS, "priors": "--prior", "points": "--threshold",
-    "constraints": "--min-precision", "capacity": "--max-posfrac", "path": "--out",
-}  # fmt: skip
-
-# Arguments of functions that a command has as an option, and how Python writes one with a value.
+# Arguments of functions that hints name, and commands have as options; and other spellings.
 ARGUMENTS = {
-    "by", "case", "champion", "challenger", "cluster", "confidence", "constraints", "cost_fn",
-    "cost_fp", "count", "fold", "interpolation", "level", "margin", "measure", "measures",
-    "memory", "model", "nulls", "over", "path", "points", "positive", "precision", "prior",
-    "priors", "recall", "score", "target", "test_train_ratio", "time", "truth", "tuning", "weight",
-    "every",
+    "by", "case", "champion", "challenger", "cluster", "confidence", "cost_fn", "cost_fp", "count",
+    "every", "fold", "interpolation", "level", "margin", "measure", "memory", "model", "nulls",
+    "over", "positive", "prior", "score", "test_train_ratio", "time", "truth", "tuning", "weight",
+}  # fmt: skip
+OPTIONS = {
+    **{name: "--" + name.replace("_", "-") for name in ARGUMENTS},
+    "recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac",
+    "priors": "--prior", "points": "--threshold", "path": "--out",
 }  # fmt: skip
 ARGUMENT = re.compile(
     r"\b(?P<argument>[a-z_]+)="
-    r"(?P<value>\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|'[^']*'|\"[^\"]*\"|\.\.\.|None|True|[\d.]*\d)?"
+    r"(?P<value>\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|'[^']*'|\"[^\"]*\"|\.\.\.|None|[\d.]*\d)?"
     r"(?![\w(\[{])"
 )
+LIMIT = re.compile(r"[\"'](\w+)[\"']: ([\d.]*\d)")
 # The call that makes the measures which other commands need.
 GRID_OF_MEASURES = re.compile(
     r"pr\.evaluate\(\.\.\., over=\((\S+), (\S+)\), priors=pr\.prior_grid\(\S+, \S+, (\d+)\)\)"
@@ -68,11 +58,6 @@ def set_quiet(value: bool) -> bool:
     return value
 
 
-def is_quiet() -> bool:
-    """Whether --quiet is given."""
-    return _quiet
-
-
 class _Screen(Console):
     """A console whose reader may go; rich would exit with 1, the code of a verdict."""
 
@@ -83,16 +68,16 @@ class _Screen(Console):
         except OSError:
             if not self.stderr:
                 raise
-            _write_nowhere(sys.stderr)
+            write_nowhere(sys.stderr)
 
     def on_broken_pipe(self) -> None:
         """Results that cannot be written end the command; notes do not."""
         if not self.stderr:
             raise BrokenPipeError
-        _write_nowhere(sys.stderr)
+        write_nowhere(sys.stderr)
 
 
-def _write_nowhere(stream: TextIO) -> None:
+def write_nowhere(stream: TextIO) -> None:
     """Discard what is still to be printed, because its reader has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -126,7 +111,7 @@ def show(parts: Sequence[Any], written_to: Path | None = None) -> None:
     if _quiet and written_to is not None:
         return
     if _quiet:
-        parts = [part for part in parts if not str(part).startswith("Note: ")]
+        parts = [part for part in parts if not str(part).startswith("Note")]
     if written_to is not None:
         parts = [*parts, f"Written to {written_to}."]
     console = out()
@@ -134,20 +119,6 @@ def show(parts: Sequence[Any], written_to: Path | None = None) -> None:
         if isinstance(part, str):
             part = escape_control(with_options(part)).replace(MORE_NOTES, "shown by --json")
         console.print(part)
-
-
-def print_json(result: pl.DataFrame | dict[str, Any], notes: Sequence[str]) -> None:
-    """Print a result for a program: with its notes, which beside a table are printed."""
-    notes = [with_options(note) for note in notes]
-    if isinstance(result, pl.DataFrame):
-        typer.echo(json_text(result))
-        print_notes(notes)
-        return
-    spelled = {
-        name: with_options(value) if isinstance(value, str) else value
-        for name, value in result.items()
-    }
-    typer.echo(json_text({**spelled, "warnings": notes}))
 
 
 @contextmanager
@@ -163,16 +134,6 @@ def progress(doing: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def exit_with(code: int) -> Iterator[None]:
-    """Print results in the block and exit with `code`, even if their reader has gone."""
-    try:
-        yield
-    except BrokenPipeError:
-        _write_nowhere(sys.stdout)
-    raise typer.Exit(code)
-
-
-@contextmanager
 def errors_as_messages() -> Iterator[None]:
     """End a command with one message and exit code 2 if its input cannot be used."""
     INPUTS.clear()
@@ -181,7 +142,7 @@ def errors_as_messages() -> Iterator[None]:
             yield
     except BrokenPipeError:
         # The reader of the results, such as `head`, has enough.
-        _write_nowhere(sys.stdout)
+        write_nowhere(sys.stdout)
         raise typer.Exit(0) from None
     except PolarocError as error:
         refuse(error.problem, error.hint)
@@ -249,44 +210,22 @@ def with_options(text: str) -> str:
     --------
     >>> with_options("give over=(0.05, 0.20), or say fold=None: see tuning=.")
     "give --over 0.05 0.20, or say --fold '': see --tuning."
+    >>> with_options("constraints={'precision': 0.8}, by=['sex', 'site'] and same_table=True")
+    "--min-precision 0.8, --by 'sex' --by 'site' and same_table=True"
     """
     command = r"`polaroc evaluate ... --over \1 \2 --grid \3 --out FOLDER`"
     return ARGUMENT.sub(_as_option, GRID_OF_MEASURES.sub(command, text))
 
 
 def _as_option(found: re.Match[str]) -> str:
-    argument, word = found["argument"], found["value"] or "None"
-    if argument not in ARGUMENTS:
+    argument, value = found["argument"], found["value"] or ""
+    if argument == "constraints" and LIMIT.search(value):
+        limits = LIMIT.findall(value)
+        return " ".join(f"{OPTIONS.get(rate, rate)} {limit}" for rate, limit in limits)
+    if argument not in OPTIONS:
         return found[0]
-    try:
-        value = ast.literal_eval(word)
-    except (SyntaxError, ValueError):
-        return found[0]
-    is_none = found["value"] == "None"
-    return f"{option(argument, None)} ''" if is_none else option(argument, value)
-
-
-def option(argument: str, value: object) -> str:
-    """An argument of a function as an option.
-
-    Examples
-    --------
-    >>> option("over", (0.05, 0.2)), option("by", ["model", "fold"]), option("same_table", True)
-    ('--over 0.05 0.20', '--by model --by fold', '--same-table')
-    >>> option("constraints", {"precision": 0.8}), option("priors", 0.1)
-    ('--min-precision 0.8', '--prior 0.1')
-    """
-    if argument == "constraints" and isinstance(value, dict):
-        return " ".join(f"{LIMITS.get(rate, rate)} {limit:.12g}" for rate, limit in value.items())
-    name = OPTIONS.get(argument, "--" + argument.replace("_", "-"))
-    if value is None or value is True:
-        return name
-    if argument == "capacity" and isinstance(value, int | float):
-        value = value / 1000
-    if value is ...:
-        return f"{name} {PLACEHOLDERS.get(argument, 'COLUMN')}"
-    if isinstance(value, tuple):
-        return " ".join([name, *numbers(value)])
-    values = value if isinstance(value, list) else [value]
-    words = [f"{one:.12g}" if isinstance(one, float) else str(one) for one in values]
-    return " ".join(f"{name} {shlex.quote(word)}" for word in words)
+    option = OPTIONS[argument]
+    if value.startswith("["):
+        return " ".join(f"{option} {word.strip()}" for word in value[1:-1].split(","))
+    words = "''" if value == "None" else value.strip("()").replace(",", "")
+    return f"{option} {words}".rstrip()

@@ -51,7 +51,7 @@ def sql(
         {}, truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
         count=count, weight=weight, by=by,
     )  # fmt: skip
-    asked = opt.given(priors=opt.priors(prior), over=over, measure=measure)
+    asked = opt.given(priors=prior, over=over, measure=measure)
     typer.echo(warehouse.sql(table, dialect, interpolation=interpolation, **roles, **asked))
     if not (model or fold):
         how = "as those of one fold" if len(score) > 1 else "together"

@@ -1,6 +1,5 @@
 """`polaroc threshold`: choose a threshold on one table, judge it on another."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,12 +8,11 @@ import typer
 
 import polaroc as pr
 from polaroc.base.columns import PROMISE, curve_keys
-from polaroc.base.rounding import number, significant
+from polaroc.base.rounding import significant
 from polaroc.base.text import noted_by_kind
-from polaroc.base.text_tables import table as text_table
 from polaroc.cli import options as opt
-from polaroc.cli.json_text import plain_rows
-from polaroc.cli.screen import print_json, print_notes, progress, show
+from polaroc.cli.results import Rows, deliver, json_rows, rows_table
+from polaroc.cli.screen import print_notes, progress
 from polaroc.cli.sources import opened
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import check_new
@@ -93,36 +91,28 @@ def threshold(
         ).collect()  # fmt: skip
         curves = pr.curve(cases)
         keys = curve_keys(curves.lazy())
+        at = opt.given(priors=prior)
         if apply is not None:
-            points, over = _judged(cases, curves, apply, opt.priors(prior))
+            points, over = _judged(cases, curves, apply, at)
         else:
-            at = opt.given(priors=opt.priors(prior))
             points = pr.operating_points(cases, **at, **choosing)
             if rule is None:
                 print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
-    has_point = bool(points["tpr"].is_not_null().any()) if apply is None else True
-    if out is not None and has_point:
+    is_chosen = apply is not None or bool(points["tpr"].is_not_null().any())
+    written_to = out if is_chosen else None
+    if written_to is not None:
         refuse_unwritten(curves.schema, keys)
         SavedThresholds(
             keys, _scores(cases), over, confidence, limits or {}, fingerprint(curves, keys),
-            plain_rows(points),
-        ).write(out, force)  # fmt: skip
-    if as_json:
-        print_json(points, _notes(points, keys))
-    else:
-        show(_parts(points, keys, curves, over), out if has_point else None)
-    if not has_point:
-        raise typer.Exit(NOTHING_CHOSEN)
+            json_rows(points),
+        ).write(written_to, force)  # fmt: skip
+    result = _shown(points, keys, curves, over)
+    deliver(result, as_json, written_to, code=0 if is_chosen else NOTHING_CHOSEN)
 
 
 def _rule(rule: str | None, limits: dict[str, float] | None, *, has_costs: bool) -> dict[str, Any]:
     """The rule and its limits as arguments; a recall alone is the target of its own rule."""
-    if (
-        limits is not None
-        and [*limits] == ["recall"]
-        and rule in (None, "recall")
-        and not has_costs
-    ):
+    if limits and [*limits] == ["recall"] and rule in (None, "recall") and not has_costs:
         return {"rule": "recall", "target": limits["recall"]}
     if rule == "recall":
         raise InvalidArgument(
@@ -139,17 +129,16 @@ def _scores(cases: Cases[Any]) -> str | list[str]:
 
 
 def _judged(
-    cases: Cases[pl.DataFrame], curves: pl.DataFrame, apply: str, priors: Any
+    cases: Cases[pl.DataFrame], curves: pl.DataFrame, apply: str, at: dict[str, Any]
 ) -> tuple[pl.DataFrame, tuple[float, float] | None]:
     """Rates at thresholds of a file, or at a number, on these cases; their range of priors."""
-    options: dict[str, Any] = opt.given(priors=priors) | {"intervals": True}
     threshold = in_use(apply, "--apply")
     if not isinstance(threshold, Path):
-        return pr.apply_thresholds(cases, threshold, **options), None
+        return pr.apply_thresholds(cases, threshold, intervals=True, **at), None
     saved = read_thresholds(threshold, cases, curves)
     points = saved.table(cases.rows.schema)
     # Reading has refused the cases that they were chosen on.
-    judged = pr.apply_thresholds(cases, points, same_table=True, **options)
+    judged = pr.apply_thresholds(cases, points, same_table=True, intervals=True, **at)
     if PROMISE not in points.columns:
         return judged, saved.over
     promises = points.select(*saved.keys, PROMISE).unique()
@@ -180,17 +169,17 @@ def read_thresholds(
     return saved
 
 
-def _parts(
+def _shown(
     points: pl.DataFrame,
-    keys: Sequence[str],
+    keys: list[str],
     curves: pl.DataFrame,
     over: tuple[float, float] | None,
-) -> list[Any]:
-    """The thresholds and their rates as a table, with promises and notes."""
+) -> Rows:
+    """The thresholds with their rates, promises and notes, equal notes of several keys together."""
     texts = pl.Series("threshold", threshold_texts(points, keys, curves), dtype=pl.String)
     if over is None:
         prior = pl.Series("prior", map(significant, points["prior"]))
-        columns = points.select(*keys, prior, texts, "tpr", "fpr", "precision")
+        shown = points.select(*keys, prior, texts, "tpr", "fpr", "precision")
     else:
         # Over a range the precision is shown at both ends.
         rates = {
@@ -199,20 +188,12 @@ def _parts(
             ).fill_nan(None)
             for end in over
         }
-        columns = points.select(*keys, texts, "tpr", "fpr", **rates)
-    rows = [
-        [one if isinstance(one, str) or place < len(keys) else number(one)
-         for place, one in enumerate(row)]
-        for row in columns.rows()
-    ]  # fmt: skip
+        shown = points.select(*keys, texts, "tpr", "fpr", **rates)
     promises = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()
-    table = text_table("Thresholds", columns.columns, rows, len(keys))
-    return [*promises, table, *_notes(points, keys)]
-
-
-def _notes(points: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """The notes of thresholds, equal ones of several keys together."""
-    notes = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
-    by_key = [(", ".join(map(str, key)), note) for *key, note in notes]
-    lines = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
-    return [f"Note: {line}" for line in dict.fromkeys(lines)]
+    noted = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
+    by_key = [(", ".join(map(str, key)), note) for *key, note in noted]
+    notes = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
+    return Rows(
+        "thresholds", points, [*promises, rows_table("Thresholds", shown, len(keys))],
+        tuple(f"Note: {line}" for line in dict.fromkeys(notes)),
+    )  # fmt: skip

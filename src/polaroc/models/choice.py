@@ -83,6 +83,8 @@ class Choice(Result):
         chosen and judged on; empty for other choices.
     """
 
+    facts = ("bayes", "minimax", "threshold", "promise")
+
     answer: str
     models: pl.DataFrame
     priors: pl.DataFrame

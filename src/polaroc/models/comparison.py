@@ -51,6 +51,8 @@ class Comparison(Result):
         Whether more of the measure is better.
     """
 
+    facts = ("measure", "size")
+
     omnibus: pl.DataFrame
     pairs: pl.DataFrame
     models: pl.DataFrame

@@ -45,6 +45,8 @@ class GateResult(Result):
         `upper`, `level`, `margin` Float64 and `verdict` String.
     """
 
+    facts = ("verdict",)
+
     difference: float
     lower: float | None
     upper: float | None

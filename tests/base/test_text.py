@@ -140,5 +140,5 @@ def test_no_network_no_pickle_and_no_other_program(tmp_path):
     script = WATCHED.replace("ARGUMENTS", repr(arguments))
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    for made in ("out/pr.png", "roc.svg", "page.html"):
+    for made in ("out/measures.parquet", "roc.svg", "page.html"):
         assert (tmp_path / made).stat().st_size > 0

@@ -85,7 +85,7 @@ COMPARED = [*FROM_FEW[:4], "--case", "id", "--over", 0.05, 0.2]
     [
         ("evaluate", FROM_FEW),
         ("check", ["--truth", "grade", *FROM_FEW[2:], "--positive", "2"]),
-        ("compare", [*FROM_FEW[:4], "--measure", "auc", "--target", "trained", "--case", "id"]),
+        ("compare", [*FROM_FEW[:4], "--measure", "auc", "--case", "id"]),
         ("choose", COMPARED),
         ("threshold", [*FROM_FEW, "--min-precision", 0.95, "--confidence", 0.95]),
         ("gate", ["--champion", "A", "--challenger", "B", *COMPARED]),

@@ -176,13 +176,14 @@ def test_nested_keys_and_one_test_set_are_not_uneven():
 
 
 def test_the_command_shows_notes_of_keys_that_are_not_shown(tmp_path):
-    SMALL.write_parquet(tmp_path / "p.parquet")
-    for rows in (1, 6):
-        found = CliRunner().invoke(app, ["check", str(tmp_path / "p.parquet"), "--rows", str(rows)])
-        assert found.exit_code == 0, found.output
-        words = " ".join(found.output.split())
-        assert "4 cases, where 40 are usual" in words
-        assert ("Note on 2 key(s)" in words) == (rows == 1)
+    folds = [SMALL.with_columns(fold=pl.col("fold") + 100 * i) for i in range(1, 16)]
+    pl.concat(folds).write_parquet(tmp_path / "p.parquet")
+    found = CliRunner().invoke(app, ["check", str(tmp_path / "p.parquet")])
+    assert found.exit_code == 0, found.output
+    words = " ".join(found.output.split())
+    hidden = pr.check(pl.concat(folds))[40:]["note"].str.contains("4 cases").sum()
+    assert "the first 40, --json has all" in words
+    assert f"Note on {hidden} key(s): 4 cases" in words
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,6 @@ def monitor(
     model: opt.Model = None,
     fold: opt.Fold = None,
     cluster: opt.Cluster = None,
-    count: opt.Count = None,
     by: opt.By = None,
     over: Annotated[tuple[float, float] | None, typer.Option(help=OVER, metavar="LO HI")] = None,
     every: Annotated[
@@ -75,7 +74,7 @@ def monitor(
     with opened([reference], sep, decimal) as known, progress("counting"):
         cases = known.cases(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
-            cluster=cluster, count=count, by=by,
+            cluster=cluster, by=by,
         ).collect()  # fmt: skip
         given = opt.given(over=over, every=every, batch=batch, cost_fn=cost_fn, cost_fp=cost_fp)
         with (

@@ -170,16 +170,17 @@ def write_table(table: pl.DataFrame, file: Path) -> None:
             table.write_ipc(file)
         case "ndjson":
             table.write_ndjson(file)
-        case kind:
-            texts = table.select(_harmless(cs.by_dtype(pl.String, pl.Categorical, pl.Enum)))
-            names = pl.select(_harmless(pl.lit(pl.Series(table.columns)))).to_series()
-            table = table.with_columns(texts)
-            table.columns = names.to_list()
-            table.write_csv(file, separator=SEPARATORS[kind])
+        case text_format:
+            kinds = (pl.String, pl.Categorical, pl.Enum)
+            texts = [name for name, kind in table.schema.items() if kind in kinds]
+            names = pl.DataFrame({"name": table.columns}).select(_harmless(pl.col("name")))
+            table = table.with_columns(_harmless(pl.col(texts)))
+            table.columns = names["name"].to_list()
+            table.write_csv(file, separator=SEPARATORS[text_format])
 
 
 def _harmless(text: pl.Expr) -> pl.Expr:
     """Texts, with an apostrophe before those that a spreadsheet would compute."""
     text = text.cast(pl.String)
-    risky = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
-    return pl.when(risky).then(pl.lit("'") + text).otherwise(text)
+    is_harmless = ~text.str.contains(FORMULA) | text.str.contains(NUMBER)
+    return pl.when(is_harmless).then(text).otherwise(pl.lit("'") + text)

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from command_line import COMMANDS, polaroc
-from programs import missing, only_if_asked, program
+from programs import missing, program
 from simulations.design import read
 
 import polaroc as pr
@@ -28,13 +28,12 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 FILES = (ROOT / "docs" / "guide" / "files.md").read_text()
 IN_USE = (ROOT / "docs" / "guide" / "in_use.md").read_text()
-ON_SAIL = re.compile(r"```python\n(?:(?!```).)*?pysail.*?```\n", re.DOTALL)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [ROOT / "README.md", *CALCULATED], ids=lambda page: page.stem)
 def test_python_blocks_run_and_print_what_the_page_says(page):
-    text = ON_SAIL.sub("", page.read_text())
+    text = page.read_text()
     assert OUTPUTS["filled"](text, page.name) == text
 
 
@@ -43,13 +42,6 @@ def test_pages_with_other_packages_are_run_where_these_are_installed():
     assert {Path(name).stem for name in re.findall(r"guide/\w+", steps)} == OUTPUTS["WITH_OTHERS"]
     workflow = ROOT / ".github" / "workflows" / "ci.yml"
     assert "- run: .ci/tracking\n" in workflow.read_text()
-
-
-@pytest.mark.slow
-def test_a_page_with_a_block_that_starts_sail_runs():
-    only_if_asked("Sail")
-    (page,) = [page for page in DOCS if ON_SAIL.search(page.read_text())]
-    assert OUTPUTS["filled"](page.read_text(), page.name) == page.read_text()
 
 
 def test_blocks_share_their_names_and_what_they_print_is_filled_in():
@@ -130,7 +122,7 @@ def run_commands(page, made_by):
     names = {}
     for block in made_by(re.findall(r"```python\n(.*?)```", page, re.DOTALL)):
         exec(block, names)
-    (commands,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    commands, *_ = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     for command in commands.replace("\\\n", " ").strip().splitlines():
         program, *arguments = shlex.split(command)
         assert program == "polaroc"
@@ -305,10 +297,9 @@ def test_the_command_of_the_readme_answers_as_its_python_does(tmp_path, monkeypa
 
 
 def test_times_of_the_readme_are_those_of_the_page():
-    page = (ROOT / "docs" / "performance.md").read_text()
     names = ("`evaluate`, everything at 16 priors", "ClickHouse, ROC")
     ours, theirs = (
-        {f"{float(time):.1f}" for time in re.search(rf"\| {name} \| (\S+) ", page)[1].split("–")}
+        {f"{float(time):.1f}" for time in re.search(rf"\| {name} \| (\S+) ", FILES)[1].split("–")}
         for name in names
     )
     readme = " ".join(README.split())

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom, binomtest, norm
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.errors import InvalidTable
 
 NAMES = {"truth": "truth", "score": "score"}
 TWENTY = pr.datasets.twenty_scores()
@@ -69,10 +69,14 @@ def test_each_model_has_its_number_and_each_prior_a_row():
     assert tree["fpr"].to_list() == pytest.approx([2 / 3, 2 / 3])
     assert tree["precision"].to_list() == pytest.approx([0.1 / (0.1 + 0.9 * 2 / 3), 0.6])
     assert set(found.filter(model="forest")["note"]) == {"there is no point for this key"}
-    long = WIDE.unpivot(["tree", "forest"], index="y", variable_name="maker", value_name="s")
-    rows = {"truth": "y", "score": "s", "by": "maker"}
-    found = pr.apply_thresholds(long, {"tree": 0.5, "forest": 0.25}, **rows)
-    assert found.select("maker", "threshold").rows() == [("forest", 0.25), ("tree", 0.5)]
+    # None, as points without a threshold have, is no threshold.
+    found = pr.apply_thresholds(WIDE, {"tree": 0.5, "forest": None}, **OF_MODELS)
+    assert found.select("tpr", "note").row(0) == (None, "no point was chosen")
+    numbers = pl.DataFrame({"model": ["forest", "tree"], "threshold": [0.25, 0.5]})
+    found = pr.apply_thresholds(WIDE, numbers, **OF_MODELS)
+    assert found.select("model", "prior", "threshold", "tpr").rows() == [
+        ("forest", 0.4, 0.25, 1.0), ("tree", 0.4, 0.5, 0.5),
+    ]  # fmt: skip
 
 
 # Points of tuning cases
@@ -404,19 +408,3 @@ def test_estimates_go_with_their_keys():
     assert found["prior"].to_list() == [0.2, 0.3]
     with pytest.raises(InvalidTable, match="no role of the cases names the key 'day'"):
         pr.apply_thresholds(TEST, POINTS, **NAMES, priors=estimates(day=1))
-
-
-@pytest.mark.parametrize(
-    "judge",
-    [
-        lambda points: pr.apply_thresholds(WIDE, points, **OF_MODELS),
-        lambda points: pr.apply_thresholds(WIDE.lazy(), points, **OF_MODELS).collect(),
-        lambda points: pr.monitor(
-            WIDE, WIDE.drop("y").with_columns(day=1), points=points, time="day", **OF_MODELS
-        ),
-    ],
-    ids=["apply_thresholds", "lazy", "monitor"],
-)
-def test_a_threshold_of_no_model_is_refused_by_name(judge):
-    with pytest.raises(InvalidArgument, match=r"'Tree', and the models are 'forest', 'tree'"):
-        judge({"tree": 0.5, "forest": 0.5, "Tree": 0.1})

@@ -7,8 +7,7 @@ import polars as pl
 from polaroc.base.statistics import binomial_band, normal
 from polaroc.monitoring.tables import joined, percents
 from polaroc.predictions.cases import Cases
-from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.fixed import Numbers
+from polaroc.thresholds.apply_thresholds import Numbers, apply_thresholds
 from polaroc.typing import Table
 
 # Below this p-value labels are no random sample.

@@ -18,9 +18,7 @@ from polaroc.predictions.cases import Cases, as_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.table import each_counted
 from polaroc.priors.grids import range_of
-from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.fixed import Numbers, are_numbers
-from polaroc.thresholds.operating_points import POINTS
+from polaroc.thresholds.apply_thresholds import Numbers, apply_thresholds, are_numbers
 from polaroc.typing import Table
 
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
@@ -169,7 +167,8 @@ def monitor(
 
     ranges = range_by_key(points, over, known)
     if not are_numbers(points):
-        points = plain_points(as_lazy(points))
+        # Limits of the prior are those of the reference.
+        points = as_lazy(points).drop(*PRIOR_LIMITS, "level", strict=False)
     rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
     if rates.height != count:
         raise InvalidTable(
@@ -258,18 +257,6 @@ def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataF
         rows = rows.with_columns(pl.col(time).dt.truncate(every))
     columns = {**cases.columns, "by": [*cases.by, time]}
     return each_counted(as_cases(rows, columns, needs=["score"])).collect()
-
-
-def plain_points(points: pl.LazyFrame) -> pl.LazyFrame:
-    """Points without limits of their own; a table of keys and thresholds alone as points."""
-    present = points.collect_schema().names()
-    if "rule" not in present:
-        others = [name for name in POINTS if name not in present]
-        unknown = [pl.lit(None, pl.Float64).alias(name) for name in others]
-        points = points.with_columns(unknown).with_columns(
-            rule=pl.lit("threshold"), note=pl.lit(None, pl.String)
-        )
-    return points.drop(*PRIOR_LIMITS, "level", strict=False)
 
 
 def range_by_key(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, TypeGuard, Unpack
 
 import polars as pl
 
@@ -11,14 +11,14 @@ from polaroc.base.checks import (
     check_bool,
     check_factors,
     check_share,
+    is_number,
     one_or_several,
-    refuse_unused,
-    unless,
 )
 from polaroc.base.columns import (
     FURTHER,
     OF_THRESHOLDS,
     PRIOR_LIMITS,
+    RESERVED,
     as_lazy,
     check_shared_keys,
     require,
@@ -34,24 +34,23 @@ from polaroc.curves.totals import totals
 from polaroc.errors import InvalidTable, check_choice
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import NOT_ESTIMATED, check_level, is_estimate, with_estimates
-from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, read_once, with_effects
-from polaroc.thresholds.fixed import (
-    Numbers,
-    are_numbers,
-    model_key,
-    points_of_numbers,
-    refuse_unknown_models,
-)
+from polaroc.thresholds.design_effects import read_once
 from polaroc.thresholds.operating_points import POINTS
-from polaroc.thresholds.rate_limits import COUNTS, limit_columns, rate_at, with_limits
+from polaroc.thresholds.rate_limits import (
+    COUNTS,
+    limit_columns,
+    notes_on_limits,
+    rate_at,
+    with_limits,
+)
 from polaroc.thresholds.tuning_cases import shared_with_tuning
 from polaroc.typing import Priors, Table
 
+Numbers = float | Mapping[str, float | None]
 # Rules whose thresholds are not searched for on the cases.
 NOT_SEARCHED = ("threshold", "posterior")
 SET_HERE = (
@@ -90,9 +89,9 @@ def apply_thresholds(
     points
         The result of `operating_points` on a tuning table. Its keys must be
         among those of the cases; thresholds of a model apply to all folds, say, where the
-        cases have folds and the points have none. For thresholds in use, one number or a mapping
-        from model to number: they are judged at the share of positives of each key, or
-        at `priors`.
+        cases have folds and the points have none. For thresholds in use, one number, a mapping
+        from model to number, or a table of keys and a `threshold`: they are judged at the share of
+        positives of each key, or at `priors`.
     same_table
         Whether the very table that the thresholds were chosen on is meant.
     tuning
@@ -193,26 +192,17 @@ def apply_thresholds(
     cases = read_once(cases) if intervals else cases
     predictions = read(cases)
     keys = predictions.keys
-    numbers = points if are_numbers(points) else None
-    points = as_lazy(points if numbers is None else points_of_numbers(numbers, keys))
-    named = require(points, POINTS, source="operating_points(...)")
-    if numbers is not None and priors is None:
+    points = points_of(points)
+    if priors is None and "prior" not in points.collect_schema():
         priors = "observed"
     of_points = priors is None and PRIOR_LIMITS[0] in points.collect_schema()
     estimates = priors if is_estimate(priors) else points if of_points else None
     has_interval = isinstance(priors, Belief) or estimates is not None
     if estimates is not None:
         check_level(estimates, level)
-    if not intervals:
-        refuse_unused(
-            "for intervals", "intervals is False", cost_fn=unless(1, cost_fn),
-            cost_fp=unless(1, cost_fp), level=None if has_interval else unless(0.95, level),
-        )  # fmt: skip
     if priors is not None:
         points = points.drop("prior", *PRIOR_LIMITS, strict=False)
-    # Points that were applied before, or are those of `expected_cost`, have further columns.
-    shared = [key for key in named if key not in OF_THRESHOLDS]
-    judged = _judged(predictions, points, shared)
+    judged = _judged(predictions, points)
     if isinstance(priors, Belief):
         low, high = priors.quantile([(1 - level) / 2, (1 + level) / 2])
         judged = judged.with_columns(
@@ -231,29 +221,19 @@ def apply_thresholds(
         for name in ("precision", *more)
     ).sort(*keys, "prior", "rule", "threshold", nulls_last=True)
     limited = ["tpr", "fpr", "precision", *more] if intervals else []
-    judged = with_effects(judged, cases, keys) if intervals else judged
-
-    def finished(frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows with limits; raise if they are of the tuning table, or models are unknown."""
-        if isinstance(numbers, Mapping):
-            models = frame[model_key(numbers, keys)].unique(maintain_order=True)
-            refuse_unknown_models([*numbers], models.to_list())
-        if frame.height and not same_table and frame[SAME].all():
-            raise InvalidTable(
-                "every rate and total comes out just as on the tuning table: the thresholds would "
-                "be judged on the cases they were chosen on.",
-                hint="give other cases, or same_table=True.",
-            )
-        return with_limits(frame, limited, level, cost_fn, cost_fp) if intervals else frame
-
-    added: Any = dict.fromkeys(limit_columns(limited), pl.Float64)
-    judged = judged.map_batches(
-        finished, schema={**judged.collect_schema(), **added}, predicate_pushdown=False,
-        projection_pushdown=False, slice_pushdown=False,
-    )  # fmt: skip
+    if not same_table:
+        judged = judged.map_batches(
+            _refuse_same, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
+        )
     notes = _notes(is_estimated=estimates is not None)
     if intervals:
-        notes += _notes_on_limits(dependence(cases), same_table=same_table)
+        judged = with_limits(judged, cases, keys, limited, level, cost_fn, cost_fp)
+        is_limited = pl.any_horizontal(pl.col("tpr_lower", "fpr_lower").is_not_null())
+        is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & is_limited
+        notes += [
+            *notes_on_limits(cases, is_limited),
+            pl.when(is_set_here & same_table).then(pl.lit(SET_HERE)),
+        ]
     if tuning is not None and not same_table:
         chosen_on = same_columns(
             cases, tuning, without=("fold", "count", "weight", "by"),
@@ -267,10 +247,37 @@ def apply_thresholds(
     return cases.like(with_level(result, level) if has_interval or intervals else result)
 
 
-def _judged(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
+def are_numbers(points: Table | Numbers) -> TypeGuard[Numbers]:
+    """Whether thresholds are one number, or one per model, None of those without; and no table."""
+    if isinstance(points, Mapping):
+        return all(value is None or is_number(value) for value in points.values())
+    return is_number(points) and points == points
+
+
+def points_of(points: Table | Numbers) -> pl.LazyFrame:
+    """Thresholds in use as a table of points, whose rates on a tuning table are not known."""
+    if isinstance(points, Mapping) and are_numbers(points):
+        points = {"model": [*points], "threshold": [*points.values()]}
+    elif are_numbers(points):
+        points = {"threshold": [points]}
+    table = as_lazy(points)
+    require(table, ["threshold"], source="operating_points(...)")
+    present = table.collect_schema()
+    # The prior is that in use.
+    lacking = [name for name in TUNED if name not in present]
+    table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in lacking)
+    if "rule" not in present:
+        table = table.with_columns(rule=pl.lit("threshold"))
+    return table if "note" in present else table.with_columns(note=pl.lit(None, pl.String))
+
+
+def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
     """The points with their rates on a table, and whether all equal the tuned ones, in `SAME`."""
+    # Points that were applied before, or are those of `expected_cost`, have further columns.
+    present = points.collect_schema()
+    shared = [name for name in present if name not in RESERVED | OF_THRESHOLDS]
     check_shared_keys(shared, table.keys, "the points")
-    priors = [name for name in ("prior", *PRIOR_LIMITS) if name in points.collect_schema()]
+    priors = [name for name in ("prior", *PRIOR_LIMITS) if name in present]
     placed = (
         with_key_types(points, table.rows.collect_schema(), shared)
         .select(
@@ -313,6 +320,17 @@ def _judged(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> 
     )
 
 
+def _refuse_same(judged: pl.DataFrame) -> pl.DataFrame:
+    """The rows; raise if all are just as on the tuning table."""
+    if judged.height and judged[SAME].all():
+        raise InvalidTable(
+            "every rate and total comes out just as on the tuning table: the thresholds would "
+            "be judged on the cases they were chosen on.",
+            hint="give other cases, or same_table=True.",
+        )
+    return judged
+
+
 def _notes(*, is_estimated: bool) -> list[pl.Expr]:
     """Notes on the classes of a key, on its point and on its estimated prior."""
     lack = (
@@ -324,20 +342,3 @@ def _notes(*, is_estimated: bool) -> list[pl.Expr]:
         .then(pl.lit(NOT_ESTIMATED))
     )
     return [one_class_note(pl.col("positives"), pl.col("negatives")), lack]
-
-
-def _notes_on_limits(doubt: str | None, *, same_table: bool) -> list[pl.Expr]:
-    """Notes on why there are no limits, and on what they leave out."""
-    is_limited = pl.any_horizontal(pl.col("tpr_lower", "fpr_lower").is_not_null())
-    has_few = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
-    has_prior = pl.col("prior").is_not_null()
-    unsure = has_prior & pl.any_horizontal(pl.col(PRIOR_LIMITS).is_null())
-    is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & is_limited
-    return [
-        pl.when(has_few)
-        .then(pl.lit(f"{FEW_CLUSTERS}: no interval of what depends on it"))
-        .when(unsure)
-        .then(pl.lit("the estimated prior has no interval: none at it")),
-        pl.when(is_limited).then(pl.lit(doubt, pl.String)),
-        pl.when(is_set_here if same_table else False).then(pl.lit(SET_HERE)),
-    ]

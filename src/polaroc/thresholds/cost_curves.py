@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_bool, check_share, refuse_unused, shares, unless
+from polaroc.base.checks import check_bool, check_share, shares
 from polaroc.base.columns import HAS_BOTH, collect_like, curve_keys, with_level, within
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import ROUNDING
@@ -19,10 +19,9 @@ from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.dependence import dependence
 from polaroc.priors.grids import skew_at
-from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, read_once, with_effects
-from polaroc.thresholds.rate_limits import COUNTS, with_limits
+from polaroc.thresholds.design_effects import read_once
+from polaroc.thresholds.rate_limits import COUNTS, notes_on_limits, with_limits
 from polaroc.typing import Frame, Priors, Table
 
 PROBABILITY_COST = "probability_cost"
@@ -178,8 +177,6 @@ def decision_curve(
     (0.1, -0.16, 0.31)
     """
     check_bool("intervals", intervals)
-    if not intervals:
-        refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
     check_share("level", level)
     given = cases_or_curve(curve, columns)
     given = read_once(given) if intervals else given
@@ -213,7 +210,8 @@ def decision_curve(
     )
     shown = [*keys, *DECISIONS]
     if intervals:
-        decided = _with_limits(decided, given, keys, level)
+        cases = given if isinstance(given, Cases) else None
+        decided = _with_limits(decided, cases, keys, level)
         shown[-1:] = ["lower", "upper", "note"]
     result = decided.select(shown).sort(*keys, "prior", "threshold", nulls_last=True)
     return like(given, with_level(result, level) if intervals else result)
@@ -252,45 +250,24 @@ def _rates_at_thresholds(
 
 
 def _with_limits(
-    decided: pl.LazyFrame,
-    given: Cases[Any] | pl.DataFrame | pl.LazyFrame,
-    keys: Sequence[str],
-    level: float,
+    decided: pl.LazyFrame, cases: Cases[Any] | None, keys: Sequence[str], level: float
 ) -> pl.LazyFrame:
     """Limits of the net benefit: the prior less those of the cost, with false alarms at p/(1 − p).
 
     Sums of weights in a curve are no numbers of cases, and have none.
     """
-    cases = given if isinstance(given, Cases) else None
     prior, p = pl.col("prior"), pl.col("threshold")
-    is_sampled = cases is not None and cases.weight is not None
-    is_counted = is_sampled or decided.collect_schema()["positives"].is_integer()
-    called = {
-        name: (pl.col(rate) * pl.col(total)).round(9) if is_counted else pl.lit(None, pl.Float64)
-        for name, rate, total in zip(
-            COUNTS, ("tpr", "fpr"), ("positives", "negatives"), strict=True
-        )
-    }
-    rows = with_effects(
-        decided.with_columns(prior_lower="prior", prior_upper="prior", **called), cases, keys
+    are_sums = cases is None and not decided.collect_schema()["positives"].is_integer()
+    totals = zip(COUNTS, ("tpr", "fpr"), ("positives", "negatives"), strict=True)
+    rows = decided.with_columns(prior_lower="prior", prior_upper="prior").with_columns(
+        pl.when(not are_sums).then((pl.col(rate) * pl.col(total)).round(9)).alias(name)
+        for name, rate, total in totals
     )
-
-    def limited(frame: pl.DataFrame) -> pl.DataFrame:
-        odds = frame.select(p / (1 - p)).to_series().to_numpy()
-        return with_limits(frame, ["cost"], level, cost_fp=odds)
-
-    ends = dict.fromkeys(("cost_lower", "cost_upper"), pl.Float64())
-    has_few = pl.any_horizontal(pl.col(EFFECTS).is_infinite())
-    doubt = None if cases is None else dependence(cases)
-    return rows.map_batches(limited, schema={**rows.collect_schema(), **ends}).with_columns(
+    rows = with_limits(rows, cases, keys, ["cost"], level, cost_fp=p / (1 - p))
+    has_limits = pl.col("cost_lower").is_not_null()
+    no_counts = pl.when(are_sums).then(pl.lit("weights are not counts of cases: no interval"))
+    return rows.with_columns(
         (prior - pl.col("cost_upper")).alias("lower"),
         (prior - pl.col("cost_lower")).alias("upper"),
-        joined_notes(
-            "note",
-            pl.when(has_few)
-            .then(pl.lit(f"{FEW_CLUSTERS}: no interval"))
-            .when(not is_counted)
-            .then(pl.lit("weights are not counts of cases: no interval")),
-            pl.when(pl.col("cost_lower").is_not_null()).then(pl.lit(doubt, pl.String)),
-        ),
+        joined_notes("note", no_counts, *notes_on_limits(cases, has_limits)),
     )

@@ -1,6 +1,6 @@
 """Rates at a threshold by name, and their confidence limits from counts of cases."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from math import nan
 from typing import Any
@@ -13,12 +13,15 @@ from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import binomial_band
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.dependence import dependence
 from polaroc.priors.in_use import MIN_PRIOR
-from polaroc.thresholds.design_effects import EFFECTS
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.typing import Array
 
 # The cases of each class that a threshold calls positive.
 COUNTS = (private("tp"), private("fp"))
+COST_FN, COST_FP = private("cost_fn"), private("cost_fp")
 FALL_WITH_TPR = ("cost", "error", "likelihood_ratio_negative")
 RISE_WITH_FPR = (*FALL_WITH_TPR, "posfrac")
 COMPLEMENTS = ("fnr", "specificity", "tnr")
@@ -51,44 +54,66 @@ def limit_columns(names: Iterable[str]) -> list[str]:
 
 
 def with_limits(
-    judged: pl.DataFrame,
+    judged: pl.LazyFrame,
+    cases: Cases[Any] | None,
+    keys: Collection[str],
     names: Sequence[str],
     level: float,
-    cost_fn: "float | Array" = 1,
-    cost_fp: "float | Array" = 1,
-) -> pl.DataFrame:
-    """Judged thresholds with the limits of rates.
+    cost_fn: float = 1,
+    cost_fp: float | pl.Expr = 1,
+) -> pl.LazyFrame:
+    """Judged thresholds with the limits of rates, and with the `EFFECTS` of clusters of cases.
 
     Limits of a rate of one class are those of Clopper and Pearson, from the cases of this class.
     Limits of another rate are quantiles of the rate at pairs of quantiles of the distributions
     behind the limits of both classes (Fay, Proschan and Brittain 2015): the widest of those at the
-    prior and at the ends of its interval.
+    prior and at the ends of its interval. There are none without cases of a class, if its effect is
+    infinite, or if the prior has none.
 
     Parameters
     ----------
     judged
-        Thresholds with `COUNTS`, `positives`, `negatives`, and `EFFECTS`, by which these are
-        divided; with `prior` and its limits, which are the prior if it is known. There are no
-        limits without cases of a class, if its effect is infinite, or if the prior has none.
-    cost_fn, cost_fp
-        Numbers, or one for each row.
+        Thresholds with `COUNTS`, `positives`, `negatives`, and with `prior` and its limits, which
+        are the prior if it is known.
     """
-    ends = [np.empty((0, 2 * len(names)))]
-    costs = [np.broadcast_to(cost, judged.height) for cost in (cost_fn, cost_fp)]
-    for start in range(0, judged.height, CHUNK):
-        rows = slice(start, start + CHUNK)
-        ends.append(_limits(judged[rows], names, level, *(cost[rows, None] for cost in costs)))
-    columns = zip(limit_columns(names), np.concatenate(ends).T, strict=True)
-    return judged.with_columns(pl.Series(name, end, nan_to_null=True) for name, end in columns)
+    costs = {COST_FN: pl.lit(cost_fn, pl.Float64), COST_FP: cost_fp + pl.lit(0.0)}
+    rows = with_effects(judged.with_columns(**costs), cases, keys)
+
+    def limited(frame: pl.DataFrame) -> pl.DataFrame:
+        # In parts, to save memory.
+        parts = [_limits(part, names, level) for part in frame.iter_slices(CHUNK)]
+        ends = np.concatenate([np.empty((0, 2 * len(names))), *parts]).T
+        columns = zip(limit_columns(names), ends, strict=True)
+        return frame.with_columns(pl.Series(name, end, nan_to_null=True) for name, end in columns)
+
+    added = dict.fromkeys(limit_columns(names), pl.Float64())
+    return rows.map_batches(
+        limited, schema={**rows.collect_schema(), **added}, predicate_pushdown=False,
+        projection_pushdown=False, slice_pushdown=False,
+    )  # fmt: skip
 
 
-def _limits(
-    judged: pl.DataFrame, names: Sequence[str], level: float, cost_fn: Array, cost_fp: Array
-) -> Array:
+def notes_on_limits(cases: Cases[Any] | None, is_limited: pl.Expr) -> list[pl.Expr]:
+    """Notes on why thresholds have no limits, and on cases that may not be independent."""
+    has_few = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
+    has_prior = pl.col("prior").is_not_null()
+    unsure = has_prior & pl.any_horizontal(pl.col(PRIOR_LIMITS).is_null())
+    doubt = None if cases is None else dependence(cases)
+    return [
+        pl.when(has_few)
+        .then(pl.lit(f"{FEW_CLUSTERS}: no interval of what depends on it"))
+        .when(unsure)
+        .then(pl.lit("the estimated prior has no interval: none at it")),
+        pl.when(is_limited).then(pl.lit(doubt, pl.String)),
+    ]
+
+
+def _limits(judged: pl.DataFrame, names: Sequence[str], level: float) -> Array:
     """Lower and upper limits of each rate, side by side."""
     from scipy.special import ndtr
 
     tail = (1 - level) / 2
+    costs = [judged[name].to_numpy()[:, None] for name in (COST_FN, COST_FP)]
     counts = [
         # Rows of clusters and weights count as the number of independent cases that say as much.
         judged.select(
@@ -124,7 +149,7 @@ def _limits(
                 # A likelihood ratio may be infinite, and is not interpolated.
                 at_priors = [
                     np.quantile(
-                        rate_at(name, t, f, (1 - prior) / prior, cost_fn, cost_fp),
+                        rate_at(name, t, f, (1 - prior) / prior, *costs),
                         1 - tail if is_upper else tail,
                         axis=1,
                         method="higher" if is_upper else "lower",

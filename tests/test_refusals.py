@@ -547,8 +547,9 @@ REFUSALS = [
      "predictions and tuning are the same cases", InvalidTable),
     ("pr.report(measures, path='page.html', over=(0.1, 0.3))", "neither 'iauprec' over (0.1, 0.3)"),
     ("pr.report(measures, path='page.html', tuning=one)", "tuning is for predictions"),
-    ("pr.report(measures.with_row_index('sex'), path='page.html')",
-     "cells are repeated", InvalidTable),
+    ("pr.report(measures.join(pl.DataFrame({'sex': [0, 1]}), how='cross').with_columns("
+     "estimate=pl.col('estimate') / (1 + pl.col('sex'))), path='page.html')",
+     "keep one value of 'sex'", InvalidTable),
     ("pr.report(watched, path='page.json')", "is written as an HTML page"),
     ("pr.report(watched, path='page.html', truth='truth', by='model')",
      "truth and by are for predictions"),

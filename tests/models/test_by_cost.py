@@ -188,7 +188,9 @@ def test_models_without_a_promise_come_last():
     none = choose(constraints={"precision": 0.99}, confidence=0.9)
     assert (none.bayes, none.minimax, none.threshold, none.promise) == (None,) * 4
     assert none.models["mean"].null_count() == 3
-    assert none.answer.startswith("No threshold can be promised: A and B: ")
+    assert none.answer.startswith(
+        "No model has a threshold. A and B: no threshold can be promised: "
+    )
     assert "negatives are too few" in none.answer
     assert "C: none keeps the constraints" in none.answer
     assert len([one for one in none.warnings if one.startswith("No cost of ")]) == 2

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.private_columns import private
-from polaroc.base.text import capitalised, named, noted_by_kind, one_name
+from polaroc.base.text import named, noted_by_kind, one_name
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
-from polaroc.inference.evidence import NO_CASE, evidence_from_folds, no_evidence
+from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.test_sets import evidence_at_thresholds
 from polaroc.models.choice import Choice, Judged, caveats, certainty, ranked_models
 from polaroc.models.fold_thresholds import (
@@ -42,7 +42,6 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.promises import NOT_PROMISED
 from polaroc.thresholds.texts import threshold_texts
 from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
@@ -140,35 +139,26 @@ def choose_by_cost(
     rates = _rates(cases, tuned, costs, level)
     has_rates = pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()
     rated, unrated = rates.filter(has_rates), rates.filter(~has_rates)
-    evidence = no_evidence("no model has a threshold" if rated.is_empty() else NO_CASE)
+    reasons = noted_by_kind(unrated.select("model", "note").rows())
+    evidence, prior = no_evidence(NO_CASE), costs.belief.mean
     if rated.height and cases.case is not None:
         scored = read_cases(cases)
-        kind, prior = cases.rows["model"].dtype, costs.belief.mean
-        places = [list(scored.models).index(one) for one in rated["model"].cast(kind)]
+        known = rated["model"].cast(cases.rows["model"].dtype)
         evidence = evidence_at_thresholds(
-            scored.of(places), rated["threshold"].to_list(), prior * costs.fn,
-            (1 - prior) * costs.fp,
+            scored.of([list(scored.models).index(one) for one in known]),
+            rated["threshold"].to_list(), prior * costs.fn, (1 - prior) * costs.fp,
         )  # fmt: skip
     missed, alarms = costs.fn * (1 - rated["tpr"].to_numpy()), costs.fp * rated["fpr"].to_numpy()
-    limits = rated["cost_lower"].to_numpy(), rated["cost_upper"].to_numpy()
-    judged = _judged(rated["model"], evidence, missed[None], alarms[None], limits, costs)
-    shown = ("model", "threshold", "tpr", "fpr", "cost_lower", "cost_upper")
     choice = _choice(
-        judged, rated.select(shown), unrated.select(shown[:4]), costs, level, (cases, tuned),
-        [*(f"No cost of {line}" for line in noted_by_kind(unrated.select("model", "note").rows())),
-         *inputs.warnings],
+        rated, unrated, evidence, missed[None], alarms[None], costs, level, (cases, tuned),
+        [*(f"No cost of {reason}" for reason in reasons), *inputs.warnings],
     )  # fmt: skip
     if rated.is_empty():
-        return replace(choice, answer=_why_none(rates))
+        return replace(choice, answer=f"No model has a threshold. {' '.join(reasons)}")
+    if costs.confidence is None or choice.threshold is None:
+        return choice
     kept = resolve_constraints(costs.constraints, costs.over)
-    promised, answer = None, choice.answer
-    if costs.confidence is not None and choice.threshold is not None:
-        promised = promise(kept.limits, costs.confidence, kept.ends)
-    not_promised = unrated.filter(pl.col("note").str.starts_with(NOT_PROMISED))["model"].to_list()
-    if not_promised:
-        have = "has" if len(not_promised) == 1 else "have"
-        answer += f" {named(not_promised)} {have} no threshold that keeps to the constraints."
-    return replace(choice, answer=answer, promise=promised)
+    return replace(choice, promise=promise(kept.limits, costs.confidence, kept.ends))
 
 
 def _rates(
@@ -202,7 +192,8 @@ def choose_by_cost_of_folds(
 ) -> Choice:
     """The model that costs least at thresholds that other folds set."""
     cases, (fold,), rows, beside, folds_of = inputs.cases, inputs.folds, [], [], {}
-    need = Need("cost", (costs.belief.mean,), 0, costs.fn, costs.fp)
+    at = costs.belief.mean
+    need = Need("cost", (at,), 0, costs.fn, costs.fp)
     for name in cases.rows.select("model").unique().sort("model").iter_slices(1):
         own = of_keys(cases, name)
         folds = folds_of[name.item()] = read_folds(own)
@@ -224,45 +215,37 @@ def choose_by_cost_of_folds(
     table.check_models()
     table.check_folds()
     alarms, missed = np.moveaxis(table.values, -1, 0)
-    at = costs.belief.mean
     evidence = evidence_from_folds(at * missed + (1 - at) * alarms, test_train_ratio, table.models)
     lower, upper = (np.maximum(ends[0], 0) for ends in evidence.limits(level))
-    judged = _judged(table.models, evidence, missed, alarms, (lower, upper), costs)
-    rated = pl.DataFrame(beside, ["threshold", "tpr", "fpr"], orient="row").select(
-        table.models,
-        pl.all().cast(pl.Float64),
-        cost_lower=pl.Series(lower),
-        cost_upper=pl.Series(upper),
+    names = ["threshold", "tpr", "fpr"]
+    rated = pl.DataFrame(beside, dict.fromkeys(names, pl.Float64), orient="row").with_columns(
+        table.models, cost_lower=pl.Series(lower), cost_upper=pl.Series(upper)
     )
-    best = table.models[int(judged.means.mean(axis=0).argmin())]
-    doubts = doubts_of_folds(folds_of[best], has_case=cases.case is not None)
-    return _choice(
-        judged, rated, rated.clear(), costs, level, [replace(cases, fold=())],
-        [*table.warnings, judged_on_other_folds(len(missed)), *doubts], folds=inputs.folds,
+    choice = _choice(
+        rated, rated.clear(), evidence, missed, alarms, costs, level, [replace(cases, fold=())],
+        [*table.warnings, judged_on_other_folds(len(missed))], folds=inputs.folds,
     )  # fmt: skip
-
-
-def _judged(
-    models: pl.Series, evidence: Any, missed: Array, alarms: Array, limits: tuple[Array, Array],
-    costs: Costs,
-) -> Judged:  # fmt: skip
-    """The costs of folds × models, from those per positive and per negative."""
-    at_priors, mean = costs.priors, costs.belief.mean
-    return Judged(
-        models, evidence, mean * missed + (1 - mean) * alarms, limits,
-        at_priors * missed[..., None] + (1 - at_priors) * alarms[..., None], tuple(at_priors),
-        higher=False, bounds=(0.0, inf),
-    )  # fmt: skip
+    doubts = doubts_of_folds(folds_of[choice.bayes], has_case=cases.case is not None)
+    return replace(choice, warnings=(*choice.warnings, *doubts))
 
 
 def _choice(
-    judged: Judged, rated: pl.DataFrame, unrated: pl.DataFrame, costs: Costs, level: float,
-    tables: Sequence[Cases[Any]], warnings: list[str], *, folds: tuple[str, ...] = (),
+    rated: pl.DataFrame, unrated: pl.DataFrame, evidence: Evidence, missed: Array, alarms: Array,
+    costs: Costs, level: float, tables: Sequence[Cases[Any]], warnings: list[str], *,
+    folds: tuple[str, ...] = (),
 ) -> Choice:  # fmt: skip
-    """The choice among models by cost, with their thresholds and rates, on tuning or on folds."""
+    """The choice among the models that are rated, from costs of missed and of alarms by fold."""
+    at_priors, mean = costs.priors, costs.belief.mean
+    judged = Judged(
+        rated["model"], evidence, mean * missed + (1 - mean) * alarms,
+        (rated["cost_lower"].to_numpy(), rated["cost_upper"].to_numpy()),
+        at_priors * missed[..., None] + (1 - at_priors) * alarms[..., None], tuple(at_priors),
+        higher=False, bounds=(0.0, inf),
+    )  # fmt: skip
     ranked, priors = ranked_models(judged, level)
-    ranked = ranked.join(rated, on=["model"], how="left", nulls_equal=True, maintain_order="left")
-    table = pl.concat([ranked, unrated], how="diagonal").with_columns(level=pl.lit(level))
+    shown = rated.select("model", "threshold", "tpr", "fpr", "cost_lower", "cost_upper")
+    ranked = ranked.join(shown, on=["model"], how="left", nulls_equal=True, maintain_order="left")
+    table = pl.concat([ranked, unrated.select(shown.columns[:4])], how="diagonal")
     curves: list[Any] = [curve(one) for one in tables]
     texts = threshold_texts(table, ["model"], *curves)
     words = cost = sure = answer = ""
@@ -275,24 +258,14 @@ def _choice(
             act = f"set the threshold of the final model to cost least. {ON_OTHERS[:-1]}"
         cost = _cost_in_words(ranked, costs)
         in_alarms = ranked.with_columns(pl.col("expected_loss") * costs.cases / costs.fp)
-        unit = f" false alarms per {costs.cases:,} cases"
-        sure = certainty(judged, in_alarms, level, unit)
+        sure = certainty(judged, in_alarms, level, f" false alarms per {costs.cases:,} cases")
         answer = f"{words}, and {act}. {cost} {sure}".rstrip()
         notes = [*caveats(judged, ranked, priors, "cost"), *notes]
     return Choice(
-        answer, table, priors, (*notes, *warnings), None, costs.belief, EXPECTED_COST, folds,
-        len(judged.means), level, words, sure, cost,
+        answer, table.with_columns(level=pl.lit(level)), priors, (*notes, *warnings), None,
+        costs.belief, EXPECTED_COST, folds, len(missed), level, words, sure, cost,
         threshold_texts=dict(zip(table["model"], texts, strict=True)),
     )  # fmt: skip
-
-
-def _why_none(rates: pl.DataFrame) -> str:
-    """Why no model has a threshold."""
-    notes = rates.drop_nulls("note").select("model", "note").rows()
-    is_promise = all(note.startswith(NOT_PROMISED) for _, note in notes)
-    start = NOT_PROMISED if is_promise else "no model has a threshold that may be used: "
-    reasons = noted_by_kind((model, note.removeprefix(NOT_PROMISED)) for model, note in notes)
-    return capitalised(f"{start}{' '.join(reasons)}")
 
 
 def _cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:

@@ -49,7 +49,7 @@ from polaroc.models.choice import (
 )
 from polaroc.models.compare import of_values
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs
-from polaroc.models.measure_rows import doubts, range_rows, refuse_one_class
+from polaroc.models.measure_rows import doubts, range_rows
 from polaroc.models.paired_cases import limits_of, read_cases
 from polaroc.models.regret import under_belief
 from polaroc.models.sentences import describe_priors, first_words, lead_in_words
@@ -291,7 +291,6 @@ def choose_measured(
     limits: pl.DataFrame | None = None,
 ) -> Choice:  # fmt: skip
     """The choice from tidy measures, with the evidence, and perhaps limits, of one test set."""
-    refuse_one_class(measures)
     found = under_belief(measures, measure, over)
     over, table, folds = found.over, found.means, len(found.means.values)
     if folds > 1:

@@ -158,7 +158,7 @@ def compare(
     # Of one model there is a mean over folds; on one test set there is nothing to compare.
     inputs = read_inputs(with_model(cases) if cases.fold and cases.truth else cases)
     prior = single_prior(priors)
-    refuse_places(measure, over, prior if inputs.on_cases else None)
+    refuse_places(measure, over, prior)
     _check_target(inputs, target)
     at: Prior = OBSERVED if prior is None else prior
     if inputs.on_cases:

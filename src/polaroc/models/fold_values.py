@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.private_columns import HAVE, PLACE, SPREAD
 from polaroc.base.text import capitalised, listed_rows
-from polaroc.errors import InvalidArgument, InvalidTable, quoted, spelled
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.measures.table import humanize_note
 from polaroc.models.measure_rows import Rows
 from polaroc.predictions.audit import differs, unusual
@@ -35,8 +35,7 @@ class FoldValues:
         if len(self.values) < 2:
             raise InvalidArgument(
                 f"there is {len(self.values)} fold, allowed are two or more.",
-                hint="one test set cannot show how much a difference varies: evaluate on several "
-                "folds, with fold='fold'.",
+                hint="evaluate on several folds, with fold='fold'.",
             )
 
     def check_models(self) -> None:
@@ -56,19 +55,7 @@ def fold_values(
     Warnings are those of the priors `noted`, by default of all.
     """
     folds = [key for key in rows.keys if key == "fold"]
-    cell = ["model", *folds]
-    found = rows.at(priors)
-    varying = [
-        key for key in rows.keys
-        if key not in cell and (found.group_by(cell).agg(pl.col(key).n_unique())[key] > 1).any()
-    ]  # fmt: skip
-    if varying:
-        raise InvalidTable(
-            f"cells are repeated: within one {quoted(cell)} the key {quoted(varying)} varies.",
-            hint="keep one value of it, or, where models were fitted anew for each, evaluate with "
-            f"it as a fold: {spelled('fold', [*folds, *varying])}.",
-        )
-    estimate = pl.col("estimate")
+    cell, found, estimate = ["model", *folds], rows.at(priors), pl.col("estimate")
     numbers = found.group_by(*cell, PLACE).agg(
         estimate.first(), (estimate.max() - estimate.min()).alias(SPREAD), pl.len().alias(HAVE),
         pl.col("note").first().fill_null("no note"),
@@ -80,15 +67,18 @@ def fold_values(
     numbers = full.join(
         numbers, on=[*cell, PLACE], how="left", nulls_equal=True, maintain_order="left"
     )
-    cells = numbers.height // len(priors)
-    missing, is_null = pl.col(HAVE).is_null(), estimate.is_null() & pl.col(HAVE).is_not_null()
+    cells, is_missing = numbers.height // len(priors), pl.col(HAVE).is_null()
+    others = [key for key in rows.keys if key not in cell]
     refuse_rows(
         {
             "key(s) have two different estimates": numbers.filter(pl.col(SPREAD) > SAME)[cell],
-            f"of {cells} cells are missing": numbers.filter(missing)[cell],
-            f"of {cells} estimates are null": numbers.filter(is_null)[[*cell, "note"]],
+            f"of {cells} cells are missing": numbers.filter(is_missing)[cell],
+            f"of {cells} estimates are null": numbers.filter(~is_missing, estimate.is_null())[
+                [*cell, "note"]
+            ],
         },
-        "evaluate every model on every fold, once, or leave such folds out.",
+        "evaluate every model on every fold, once, or leave such folds out"
+        + (f"; keep one value of {quoted(others)}." if others else "."),
     )
     prior = pl.col("prior")
     in_fold = found.group_by(*folds, PLACE).agg((prior.max() - prior.min()).alias(SPREAD))

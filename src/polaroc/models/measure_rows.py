@@ -9,12 +9,12 @@ from polaroc.base.checks import check_text, refuse_unused
 from polaroc.base.columns import OVER, RESERVED, as_lazy, require
 from polaroc.base.private_columns import AT, PLACE
 from polaroc.base.text import capitalised, listed_rows
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import THE_TRUTH
 from polaroc.priors.beliefs import Over, labelled_range, resolve_belief
-from polaroc.priors.grids import OBSERVED, SAME, check_prior
+from polaroc.priors.grids import OBSERVED, SAME
 from polaroc.typing import Prior
 
 # Columns that a table of measures may lack, with their types.
@@ -61,15 +61,8 @@ class Rows:
         return matched.drop_nulls(PLACE)
 
     def check_prior(self, prior: Prior | None) -> None:
-        """Raise on a prior that the measure or the table does not have."""
+        """Raise where the table lacks the measure at a prior, or has it at several without one."""
         known = distinct(self.frame["prior"])
-        if prior is not None and not known:
-            raise InvalidArgument(
-                f"prior is {quoted([prior])}, but {self.measure!r} has no prior.",
-                hint="leave it out.",
-            )
-        if not (prior is None or prior == OBSERVED):
-            check_prior(prior)
         listed = ", ".join(f"{one:.6g}" for one in known[:20])
         listed += f" and {len(known) - 20} more" if len(known) > 20 else ""
         if prior is None:
@@ -81,7 +74,8 @@ class Rows:
                 )
         elif self.at([prior]).is_empty():
             raise InvalidArgument(
-                f"the table has no {self.measure!r} at prior {prior!r}; it has it at {listed}.",
+                f"the table has no {self.measure!r} at prior {prior!r}; it has it at "
+                f"{listed or 'no prior'}.",
                 hint="evaluate with it among priors=, or choose one of these.",
             )
 
@@ -91,19 +85,11 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     check_text("measure", measure, "auprec")
     lazy = as_lazy(measures)
     keys = require(lazy, ("measure", "estimate"), source="evaluate(...)")
-    schema = lazy.collect_schema()
-    if not (schema["estimate"].is_numeric() or schema["estimate"] == pl.Null):
-        raise InvalidTable(
-            f"the column 'estimate' is {schema['estimate']}, allowed are numbers.",
-            hint="pass the result of evaluate(...).",
-        )
+    lacking = [pl.lit(None, kind).alias(name) for name, kind in OPTIONAL.items()
+               if name not in lazy.collect_schema()]  # fmt: skip
     name, estimate = pl.col("measure").cast(pl.String), pl.col("estimate").cast(pl.Float64)
     frame = (
-        lazy.with_columns(
-            pl.lit(None, kind).alias(column)
-            for column, kind in OPTIONAL.items()
-            if column not in schema
-        )
+        lazy.with_columns(lacking)
         .filter(name == measure)
         .select(
             *keys,
@@ -141,16 +127,12 @@ def needs_range(measure: str) -> bool:
 
 def refuse_places(measure: str, over: object, prior: Prior | None) -> None:
     """Refuse a range of priors, or a prior, where a measure has none."""
-    if measure not in CATALOG:
-        return
-    if prior is not None and not CATALOG[measure].at_priors:
+    if measure in CATALOG and prior is not None and not CATALOG[measure].at_priors:
         raise InvalidArgument(
             f"prior is {prior!r}, but {measure!r} has no prior.", hint="leave it out."
         )
-    if not needs_range(measure):
-        hint = "leave it out" + ", or take measure='iauprec'" * (measure == "auprec") + "."
-        why = f"measure is {measure!r}"
-        refuse_unused("for measures over a range of priors", why, hint=hint, over=over)
+    if measure in CATALOG and not needs_range(measure):
+        refuse_unused("for measures over a range of priors", f"measure is {measure!r}", over=over)
 
 
 def over_labels(measures: pl.DataFrame, measure: str | None, over: Over | None = None) -> list[str]:
@@ -208,16 +190,6 @@ def of_one_range(
 
 
 # --- Scores that cannot be right -----------------------------------------------------------------
-
-
-def refuse_one_class(measures: pl.DataFrame) -> None:
-    """Refuse measures of which every key lacks the same class."""
-    for name in ("positives", "negatives"):
-        if name in measures.columns and measures.height and (measures[name] == 0).all():
-            raise InvalidPredictions(
-                f"there are no {name}, so that there is nothing to choose by.",
-                hint="check truth= and positive=.",
-            )
 
 
 def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:

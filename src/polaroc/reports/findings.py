@@ -23,7 +23,6 @@ from polaroc.models.measure_rows import (
     only_range,
     over_labels,
     range_rows,
-    refuse_one_class,
 )
 from polaroc.models.paired_cases import Fitted, fitted
 from polaroc.models.regret import evaluate_hint
@@ -179,7 +178,6 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         cases, priors=_priors(question, priors, grid), measure=["auc", "auprec", "iauprec"],
         over=question.over,
     )  # fmt: skip
-    refuse_one_class(measures)
     curves = curve(replace(cases, fold=()))
     # Where a model was measured once. Limits at each prior would take ten times as long.
     tested: Fitted | None = None

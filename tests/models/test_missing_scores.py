@@ -76,8 +76,8 @@ def test_every_form_of_the_table_gives_the_same(verb, fold):
 @folds
 def test_how_many_cases_are_left_out_is_said(fold):
     said = (
-        "8 of 60 cases were left out of all models, which are compared on the same 52: values are "
-        "missing: 3 of 'A', 3 of 'B', 3 of 'C'."
+        "8 of 60 cases were left out of all models, which are compared on the same 52 "
+        "(model='A', missing=3; model='B', missing=3; model='C', missing=3)."
     )
     ratio = {} if fold is None else {"test_train_ratio": 1 / 3}
     for table, roles in FORMS.values():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from polaroc.base.text_tables import Result, noted, table_of
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.inference.evidence import evidence_from_folds
 from polaroc.models.compare import f_test, rounding_floor
-from polaroc.models.copied_folds import copied_measures
+from polaroc.models.copied_folds import copied_folds
 from polaroc.models.fold_values import refuse_rows
 from polaroc.models.measure_rows import rows_of
 from polaroc.predictions.canonical import check_columns
@@ -147,7 +146,7 @@ def anova(
     warnings = _validity(cells, factors, folds, test_train_ratio)
     rows, fit = _fitted(cells, factors, warnings[0])
     if folds and "estimate" in frame.columns:
-        copies, note = copied_measures(frame, folds)
+        copies, note = copied_folds(frame, folds)
         warnings += [f"{note}: the p-value takes them for evidence."] * bool(copies.height)
     df, statistic, p = rows.select("df", "F", "p_value").row(0)
     answer = "The numbers show no variation, so there is no test."
@@ -178,12 +177,14 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
         prior = pl.col("prior").cast(pl.Float64).round(9)
         frame = frame.with_columns(prior).unique(maintain_order=True)
     cells = frame.select(*factors, pl.col(column).cast(pl.Float64).alias(RESPONSE))
-    levels = [cells.select(factor).unique().sort(factor, nulls_last=True) for factor in factors]
-    if single := [level.columns[0] for level in levels if level.height < 2]:
+    full = cells.select(factors[0]).unique()
+    for factor in factors[1:]:
+        full = full.join(cells.select(factor).unique(), how="cross")
+    full = full.sort(factors, nulls_last=True)
+    if single := [factor for factor in factors if full[factor].n_unique() < 2]:
         raise InvalidArgument(
             f"{quoted(single)} has fewer than two values.", hint="leave it out of the factors."
         )
-    full = reduce(lambda some, level: some.join(level, how="cross"), levels)
     refuse_rows(
         {
             f"of {full.height} cells are missing": full.join(

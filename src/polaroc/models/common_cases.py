@@ -6,14 +6,12 @@ import polars as pl
 
 from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.base.text import MAX_NAMED, listed_rows
-from polaroc.errors import InvalidPredictions, quoted
+from polaroc.errors import InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import left_out
 
 # What all models have in common of a case.
 SHARED = ("truth", "cluster", "weight", "count")
-# Up to so many models filters of the rows take a tenth of the time of a partition.
-FEW_MODELS = 20
 MODELS = pl.col("model").n_unique()
 
 
@@ -22,30 +20,28 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
 
     Each fold is a test set. Without a `case` all rows that can be ranked are kept.
     """
-    rows = kept = without_errors(cases).rows
-    ids = [*cases.fold, "case"]
+    kept, ids = without_errors(cases).rows, [*cases.fold, "case"]
     warnings = []
     if cases.case is None:
-        if dropped := cases.rows.height - rows.height:
+        if dropped := cases.rows.height - kept.height:
             warnings.append(left_out(dropped))
         return replace(cases, rows=kept, nulls="raise", errors=()), warnings
-    models, number = cases.rows["model"].unique().sort(), cases.rows.select(ids).n_unique()
-    whole = rows.group_by(ids).agg(MODELS).filter(pl.col("model") == len(models))
+    models, number = cases.rows["model"].n_unique(), cases.rows.select(ids).n_unique()
+    whole = kept.group_by(ids).agg(MODELS).filter(model=models)
     if left := number - whole.height:
-        kept = rows.join(whole, on=ids, how="semi", nulls_equal=True, maintain_order="left")
-        have = dict(rows.group_by("model").agg(pl.struct(ids).n_unique()).iter_rows())
-        lacking = {model: number - have.get(model, 0) for model in models}
-        counts = [f"{count:,} of {quoted([model])}" for model, count in lacking.items() if count]
-        why = f"values are missing: {', '.join(counts[:MAX_NAMED])}"
-        why += ", and so on" * (len(counts) > MAX_NAMED)
+        is_scored = pl.col("error").is_null() if "error" in cases.rows else pl.lit(True)
+        scored = pl.struct(ids).filter(is_scored).n_unique()
+        lacking = cases.rows.group_by("model").agg(missing=number - scored.cast(pl.Int64))
+        listed = listed_rows(lacking.filter(pl.col("missing") > 0).sort("model"), MAX_NAMED)
+        kept = kept.join(whole, on=ids, how="semi", nulls_equal=True, maintain_order="left")
         if kept.is_empty():
             raise InvalidPredictions(
-                f"no case is left that all models scored: {why}.",
+                f"no case is left that all models scored ({listed}).",
                 hint="leave out a model without scores; if 'case' numbers rows, say case=None.",
             )
         warnings.append(
             f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all "
-            f"models, which are compared on the same {number - left:,}: {why}."
+            f"models, which are compared on the same {number - left:,} ({listed})."
         )
     return replace(cases, rows=kept, nulls="raise", errors=()), warnings
 
@@ -63,12 +59,8 @@ def aligned_rows(cases: Cases[pl.DataFrame]) -> list[pl.DataFrame]:
     ids = [*cases.fold, "case"]
     shared = [*ids, *(name for name in SHARED if name in cases.rows.columns)]
     models = cases.rows["model"].unique().sort(nulls_last=True)
-    if len(models) <= FEW_MODELS:
-        of_model = (pl.col("model").eq_missing(pl.lit(model)) for model in models)
-        by_model = [cases.rows.filter(condition) for condition in of_model]
-    else:
-        parts = cases.rows.partition_by("model", as_dict=True, maintain_order=True)
-        by_model = [parts[(model,)] for model in models]
+    # Ten times as fast as a partition of the rows.
+    by_model = [cases.rows.filter(pl.col("model").eq_missing(pl.lit(model))) for model in models]
 
     def are_aligned() -> bool:
         first, *others = (rows.select(shared) for rows in by_model)
@@ -88,8 +80,6 @@ def _refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
     On folds no models need to have cases in common: then `case` may number rows.
     """
     rows, ids = cases.rows, [*cases.fold, "case"]
-    if missing := rows["case"].null_count():
-        raise InvalidPredictions(f"{missing} rows have no case.", hint="fill in its column.")
     shared = [name for name in SHARED if name in rows.columns]
     by_case = rows.group_by(ids).agg(
         pl.len().alias(SIZE),
@@ -101,6 +91,7 @@ def _refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
     by_case = by_case.join(models, on=cases.fold or pl.lit(0), nulls_equal=True)
     lacks_one = (pl.col(HAVE) < pl.col("model")) & (are_shared or not cases.fold)
     checks: list[tuple[pl.Expr, str, str]] = [
+        (pl.col("case").is_null(), "are null", "fill in their column."),
         (
             pl.col(SIZE) > pl.col(HAVE), "are there twice for a model",
             "keep one row per case and model, and number the cases of all folds throughout; rows "

@@ -12,9 +12,10 @@ import polars as pl
 from polaroc.base.checks import check_ratio, check_share, check_text
 from polaroc.base.columns import with_level
 from polaroc.base.statistics import ROUNDING
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import (
+    FEWEST_CLUSTERS,
     Evidence,
     all_pairs,
     by_holm,
@@ -24,9 +25,9 @@ from polaroc.inference.evidence import (
 from polaroc.measures.catalog import CATALOG, higher_is_better, value_range
 from polaroc.models.comparison import Comparison, Target
 from polaroc.models.fold_values import FoldValues, fold_values
-from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, with_model
+from polaroc.models.inputs import compared_cases, read_inputs, single_prior, with_model
 from polaroc.models.measure_rows import below_chance, distinct, of_one_range, refuse_places, rows_of
-from polaroc.models.paired_cases import Fitted, fitted, too_few_cases
+from polaroc.models.paired_cases import Fitted, fitted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
@@ -159,25 +160,30 @@ def compare(
     inputs = read_inputs(with_model(cases) if cases.fold and cases.truth else cases)
     prior = single_prior(priors)
     refuse_places(measure, over, prior)
-    _check_target(inputs, target)
+    possible = "trained" if inputs.on_cases else "algorithm"
+    if target not in (None, possible):
+        check_choice("target", target, get_args(Target))
+        what = "predictions on one test set" if inputs.on_cases else "several folds, 'fold'"
+        raise InvalidArgument(
+            f"target is {target!r}, and the table has {what}, of which it is {possible!r}.",
+            hint="'trained' compares fitted models on the cases of one test set, 'algorithm' those "
+            "that were fitted anew for each fold.",
+        )
     at: Prior = OBSERVED if prior is None else prior
-    if inputs.on_cases:
-        measured = evaluate(
-            inputs.cases, measure=sorted({measure, "auc"}), priors=at, over=over, intervals=True,
-            level=level, score_prior=score_prior,
-        )  # fmt: skip
-        models = fitted(inputs.cases, measure, at, over, measured)
-        return of_fitted(models, level, at=at, warnings=inputs.warnings)
     if inputs.are_measures:
         measures, _ = of_one_range(inputs.table, measure, over)
     else:
         measures = evaluate(
             inputs.cases, measure=sorted({measure, "auc"}), priors=at, over=over,
+            intervals=inputs.on_cases, level=level if inputs.on_cases else 0.95,
             score_prior=score_prior,
         )  # fmt: skip
-    rows = rows_of(measures, measure)
+    if inputs.on_cases:
+        models = fitted(inputs.cases, measure, at, over, measures)
+        return of_fitted(models, level, at=at, warnings=inputs.warnings)
+    rows, ratio = rows_of(measures, measure), inputs.test_train_ratio
     rows.check_prior(prior)
-    values, ratio = fold_values(rows, [prior]), inputs.test_train_ratio
+    values = fold_values(rows, [prior])
     check_ratio(ratio)
     values.check_folds()
     label, known = measure, distinct(rows.frame["prior"])
@@ -190,21 +196,6 @@ def compare(
         measure=measure, label=label,
         warnings=(*inputs.warnings, *below_chance(measures, measure)),
     )  # fmt: skip
-
-
-def _check_target(inputs: Inputs, target: Target | None) -> None:
-    """Raise if the table does not allow the target."""
-    possible = "trained" if inputs.on_cases else "algorithm"
-    if target is not None:
-        check_choice("target", target, get_args(Target))
-    if target not in (None, possible):
-        what = "predictions on one test set" if inputs.on_cases else "several folds, 'fold'"
-        raise InvalidArgument(
-            f"target is {target!r}, and the table has "
-            f"{'measures' if inputs.are_measures else what}, of which it is {possible!r}.",
-            hint="'trained' compares fitted models on the cases of one test set, 'algorithm' those "
-            "that were fitted anew for each fold.",
-        )
 
 
 def of_values(
@@ -236,7 +227,11 @@ def of_fitted(
     """The comparison of fitted models, paired by case, with a measure at a prior, if any."""
     evidence, name, pairs = models.evidence, models.name, all_pairs(models.evidence)
     if np.isnan(pairs.std_error).any():
-        raise too_few_cases()
+        raise InvalidPredictions(
+            "there are too few cases or clusters of a class to compare the models by.",
+            hint=f"every class needs two cases or more, or {FEWEST_CLUSTERS} clusters; of weighted "
+            "ones their effective number counts, which is small where few have most of the weight.",
+        )
     about = [
         f"The test is about {evidence.about}. It says nothing about models that are trained again."
     ]
@@ -283,28 +278,24 @@ def _comparison(
         "model_a": models[pairs.first], "model_b": models[pairs.second],
         "difference": pairs.difference,
     }).hstack(tests.select(known))  # fmt: skip
+    constant = table.filter(pl.col("std_error").is_null()).select("model_a", "model_b")
+    if constant.height:
+        named = "; ".join(f"{a!r} and {b!r}" for a, b in constant.head(5).rows())
+        more = f" and {constant.height - 5} more pairs" if constant.height > 5 else ""
+        warnings = [
+            *warnings,
+            f"The difference of {named}{more} shows no variation, as where models rank alike or "
+            "separate the classes perfectly: there is neither an interval nor a p-value for it.",
+        ]
     estimates = models.to_frame().with_columns(estimate=evidence.estimates[0])
     ordered = estimates.hstack(intervals.select(known)).sort(
         "estimate", descending=fields["higher_is_better"], maintain_order=True
     )
     return Comparison(
         pl.DataFrame(omnibus, schema=OMNIBUS, orient="row"),
-        with_level(table, level), with_level(ordered, level),
-        (*warnings, *_without_variation(table)), level=level, **fields,
+        with_level(table, level), with_level(ordered, level), tuple(warnings), level=level,
+        **fields,
     )  # fmt: skip
-
-
-def _without_variation(pairs: pl.DataFrame) -> list[str]:
-    """A warning about the pairs of models whose difference shows no variation."""
-    constant = pairs.filter(pl.col("std_error").is_null())
-    if constant.is_empty():
-        return []
-    named = [f"{a!r} and {b!r}" for a, b in constant.select("model_a", "model_b").head(5).rows()]
-    more = f" and {constant.height - 5} more pairs" if constant.height > 5 else ""
-    return [
-        f"The difference of {'; '.join(named)}{more} shows no variation, as where models rank alike"
-        " or separate the classes perfectly: there is neither an interval nor a p-value for it."
-    ]
 
 
 def rounding_floor(values: Array) -> float:

@@ -78,7 +78,7 @@ def fold_values(
             ],
         },
         "evaluate every model on every fold, once, or leave such folds out"
-        + (f"; keep one value of {quoted(others)}." if others else "."),
+        + (f"; keep one value of {quoted(others)}, or make it a fold, too." if others else "."),
     )
     prior = pl.col("prior")
     in_fold = found.group_by(*folds, PLACE).agg((prior.max() - prior.min()).alias(SPREAD))

@@ -8,7 +8,6 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unless
 from polaroc.base.columns import collect_like
-from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
 from polaroc.models.common_cases import aligned_rows, common_cases
@@ -72,12 +71,10 @@ class Inputs:
             return cases.test_train_ratio
         if self.are_measures or cases.case is None or cases.is_numbered or not self.folds:
             return None
-        by_model = rows.group_by("model").agg(
-            pl.len().alias(HAVE), pl.col("case").n_unique().alias(SIZE)
-        )
-        number = rows["case"].n_unique()
-        is_common = by_model[SIZE].sum() > number or by_model.height == 1
-        is_repeated = (by_model[HAVE] > by_model[SIZE]).any()
+        number, by_model = rows["case"].n_unique(), rows.group_by("model")
+        sizes = by_model.agg(rows=pl.len(), cases=pl.col("case").n_unique())
+        is_common = sizes["cases"].sum() > number or sizes.height == 1
+        is_repeated = (sizes["rows"] > sizes["cases"]).any()
         if not is_common or (cases.is_default("case") and not is_repeated):
             return None
         # All cases that a fold does not test are trained on.
@@ -132,22 +129,17 @@ def read_inputs(cases: Cases[Any]) -> Inputs:
     """
     check_model(cases)
     held = cases.collect()
-    models = held.rows["model"].n_unique()
-    if models > MAX_MODELS:
+    if (models := held.rows["model"].n_unique()) > MAX_MODELS:
         raise InvalidArgument(
-            f"'model' has {models:,} values, allowed are {MAX_MODELS:,} models, of which every two "
-            "are compared.",
-            hint="name the column that tells the models apart, for example model='model', or leave "
-            "out models that do not matter.",
+            f"'model' has {models:,} values, allowed are {MAX_MODELS:,} models.",
+            hint="name the column that tells the models apart, for example model='model'.",
         )
     held, warnings = without_copies(held)
     if held.truth is None:
         warn_of_parts(held, held.rows)
         return Inputs(held, tuple(warnings))
     if held.rows.is_empty():
-        raise InvalidPredictions(
-            "there are no rows, so that there is nothing to choose by.", hint="check the table."
-        )
+        raise InvalidPredictions("there are no rows.", hint="check the table.")
     # A fold of one value, as of a table that was filtered, divides nothing.
     if held.fold and held.rows["fold"].n_unique() < 2:
         held = replace(held, fold=())
@@ -179,9 +171,9 @@ def _leaks(cases: Cases[pl.DataFrame]) -> list[str]:
         return []
     # A fold is taken to train on every case that it does not test.
     number = pl.col("case").n_unique()
-    tested = cases.rows.group_by("cluster", "fold").agg(number.alias(HAVE))
-    whole = cases.rows.group_by("cluster").agg(number.alias(SIZE))
-    torn = tested.join(whole, on=["cluster"]).filter(pl.col(HAVE) < pl.col(SIZE))
+    tested = cases.rows.group_by("cluster", "fold").agg(tested=number)
+    whole = cases.rows.group_by("cluster").agg(whole=number)
+    torn = tested.join(whole, on=["cluster"]).filter(pl.col("tested") < pl.col("whole"))
     if torn.is_empty():
         return []
     return [
@@ -195,20 +187,18 @@ def _leaks(cases: Cases[pl.DataFrame]) -> list[str]:
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
     """The cases of the two models alone; raise where either has none."""
     check_model(cases)
-    held = cases.collect()
-    models = held.rows["model"].unique().sort()
-    present = models.to_list()
-    if unknown := [model for model in (champion, challenger) if model not in present]:
+    held, pair = cases.collect(), [champion, challenger]
+    present = held.rows["model"].unique().sort()
+    if unknown := [model for model in pair if model not in present.to_list()]:
         raise InvalidArgument(
-            f"'model' has no {quoted(unknown)}; it has {quoted(present)}.",
+            f"'model' has no {quoted(unknown)}; it has {quoted(present.to_list())}.",
             hint="name two of these as champion= and challenger=.",
         )
     if champion == challenger:
         raise InvalidArgument(
             f"champion and challenger are both {quoted([champion])}.", hint="name two models."
         )
-    both = models.gather([present.index(champion), present.index(challenger)])
-    return replace(held, rows=rows_among(held.rows, both.to_frame()))
+    return of_keys(held, present.filter(present.is_in(pair)).to_frame())
 
 
 def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:

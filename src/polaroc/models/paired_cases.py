@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.text import noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
-from polaroc.inference.evidence import FEWEST_CLUSTERS, Evidence
+from polaroc.inference.evidence import Evidence
 from polaroc.inference.scored_cases import ScoredCases
 from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.inference.variances import cluster_numbers
@@ -91,15 +91,6 @@ def single_measure(
     check_choice("measure", name, allowed)
     (measure,) = select_measures(name, [prior], over, "exact", score_prior=score_prior)
     return measure
-
-
-def too_few_cases() -> InvalidPredictions:
-    """The error of fitted models whose difference has no variance."""
-    return InvalidPredictions(
-        "there are too few cases or clusters of a class to compare the models by.",
-        hint=f"every class needs two cases or more, or {FEWEST_CLUSTERS} clusters; of weighted "
-        "ones their effective number counts, which is small where few have most of the weight.",
-    )
 
 
 def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:

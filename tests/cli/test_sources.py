@@ -1,8 +1,7 @@
-"""What commands read: results folders, addresses, wide tables, and text of other formats."""
+"""What commands read: results folders, wide tables, and text of other formats."""
 
 import json
 
-import duckdb
 import polars as pl
 import pytest
 from command_line import polaroc
@@ -37,27 +36,12 @@ def refused(*arguments: object) -> str:
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory):
-    """A file, and the same table at an address."""
-    folder = tmp_path_factory.mktemp("places")
-    TABLE.write_parquet(folder / "predictions.parquet")
-    with duckdb.connect(folder / "scores.duckdb") as connection:
-        for name, table in (("predictions", TABLE), ("wide", WIDE)):
-            connection.register("uploaded", table.to_arrow())
-            connection.execute(f"CREATE TABLE {name} AS FROM uploaded")
-    there = [f"duckdb://{folder / 'scores.duckdb'}", "--table"]
-    WIDE.write_parquet(folder / "wide.parquet")
-    return {
-        "file": [folder / "predictions.parquet"], "table": [*there, "predictions"],
-        "wide file": [folder / "wide.parquet"], "wide table": [*there, "wide"],
-    }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory, places):
+def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results") / "results"
+    file = folder.parent / "predictions.parquet"
+    TABLE.write_parquet(file)
     asked = [*PREDICTIONS, *OVER, "--grid", 8, "--out", folder]
-    assert polaroc("evaluate", *places["file"], *asked).exit_code == 0
+    assert polaroc("evaluate", file, *asked).exit_code == 0
     assert {"measures.csv", "measures.parquet"} <= {path.name for path in folder.iterdir()}
     return folder
 
@@ -105,13 +89,6 @@ def test_columns_of_text_files_are_joined_by_name(tmp_path, suffix):
     assert f"0.{suffix}' only one has 'case'" in said
 
 
-def test_a_table_belongs_to_an_address(places):
-    assert "--table is 'x'" in refused("evaluate", *places["file"], "--table", "x", *PREDICTIONS)
-    assert "none is named" in refused("evaluate", places["table"][0], *PREDICTIONS)
-    said = refused("evaluate", *places["table"], places["file"][0], *PREDICTIONS)
-    assert "files or one address" in said
-
-
 def test_a_column_whose_name_has_an_equals_sign(tmp_path):
     WIDE.select("truth", pl.col("A").alias("k=1")).write_parquet(tmp_path / "p.parquet")
     rows = as_json("evaluate", tmp_path / "p.parquet", "--truth", "truth", "--score", "k=1")
@@ -149,20 +126,3 @@ def test_labels_mean_the_same_in_all_commands(tmp_path):
         result = polaroc(*command, *asked)
         assert result.exit_code == 0, result.output
         assert result.output.count("count as negative: 'maybe', 'no'") == 1
-    with duckdb.connect(tmp_path / "p.duckdb") as connection:
-        connection.execute(f"CREATE TABLE p AS FROM '{tmp_path / 'p.parquet'}'")
-    there = [f"duckdb://{tmp_path / 'p.duckdb'}", "--table", "p"]
-    result = polaroc("evaluate", *there, *asked[1:])
-    assert result.output.count("count as negative: 'maybe', 'no'") == 1
-    assert "no row has the positive label" in refused("evaluate", *there, *asked[1:-1], "oui")
-
-
-def test_what_is_there_is_named_where_a_table_or_its_address_is_missing(places, tmp_path):
-    address = places["table"][0]
-    said = refused("evaluate", address, *PREDICTIONS)
-    assert "give --table; the tables there are 'predictions', 'wide'." in said
-    said = refused("evaluate", address, "--table", "prediction", *PREDICTIONS)
-    assert "has no table 'prediction'. Hint: the tables there are 'predictions', 'wide'." in said
-    file = address.removeprefix("duckdb://")
-    said = refused("evaluate", file, *PREDICTIONS)
-    assert f"give its address and a table: duckdb://{file} --table NAME." in said

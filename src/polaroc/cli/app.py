@@ -18,8 +18,6 @@ from polaroc.cli.screen import RENAME_FILE, errors_as_messages, refuse
 from polaroc.cli.sql import sql
 from polaroc.cli.thresholds import threshold
 
-HELP = "Which classifier, and which threshold, when the share of positives is uncertain."
-
 
 class Commands(TyperGroup):
     """The commands; errors of all of them become one message and an exit code."""
@@ -40,17 +38,14 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     cls=Commands,
-    help=HELP,
     no_args_is_help=True,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# In the order of the help.
-for command in (
-    demo, check, evaluate, choose, compare, threshold, gate, monitor, report, chart, sql,
-):  # fmt: skip
+COMMANDS = (demo, check, evaluate, choose, compare, threshold, gate, monitor, report, chart, sql)
+for command in COMMANDS:
     app.command()(command)
 
 

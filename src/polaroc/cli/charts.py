@@ -45,7 +45,7 @@ def chart(
     prior: opt.Priors = None,
     over: opt.Over = None,
     measure: opt.Measure = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the chart.", metavar="TEXT")] = None,
+    title: Annotated[str | None, opt.option("TEXT", "Heading of the chart.")] = None,
     out: Annotated[
         Path | None,
         opt.out("File .html, .svg, .png, .pdf or .json; - prints Vega-Lite. [default: NAME.html]"),

@@ -116,8 +116,8 @@ def compare(
 
 def gate(
     files: opt.Files,
-    champion: Annotated[str, typer.Option(help="Model in use.", metavar="MODEL")],
-    challenger: Annotated[str, typer.Option(help="Model that may replace it.", metavar="MODEL")],
+    champion: Annotated[str, opt.option("MODEL", "Model in use.")],
+    challenger: Annotated[str, opt.option("MODEL", "Model that may replace it.")],
     truth: opt.Truth = None,
     score: opt.Score = None,
     positive: opt.Positive = None,
@@ -132,9 +132,7 @@ def gate(
     measure: opt.Measure = None,
     over: opt.Over = None,
     prior: opt.OnePrior = None,
-    margin: Annotated[
-        float, typer.Option(help="How much worse it may be.", metavar="NUMBER")
-    ] = 0.0,
+    margin: Annotated[float, opt.option("NUMBER", "How much worse it may be.")] = 0.0,
     level: opt.Level = 0.95,
     as_json: opt.AsJson = False,
     as_markdown: Annotated[

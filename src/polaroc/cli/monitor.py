@@ -33,8 +33,8 @@ def monitor(
         str, typer.Argument(help="Labelled predictions, as one file.", metavar="REFERENCE")
     ],
     files: opt.Files,
-    time: Annotated[str, opt.column("Time in FILES, such as the day.")],
-    threshold: Annotated[str, typer.Option(help=THRESHOLD, metavar="NUMBER|FILE")],
+    time: Annotated[str, opt.option("COLUMN", "Time in FILES, such as the day.")],
+    threshold: Annotated[str, opt.option("NUMBER|FILE", THRESHOLD)],
     truth: opt.Truth = None,
     score: opt.Score = None,
     positive: opt.Positive = None,
@@ -43,18 +43,20 @@ def monitor(
     fold: opt.Fold = None,
     cluster: opt.Cluster = None,
     by: opt.By = None,
-    over: Annotated[tuple[float, float] | None, typer.Option(help=OVER, metavar="LO HI")] = None,
+    over: Annotated[tuple[float, float] | None, opt.option("LO HI", OVER)] = None,
     every: Annotated[
-        str | None, typer.Option(help="Length of a period, such as 1d or 1w.", metavar="TEXT")
+        str | None, opt.option("TEXT", "Length of a period, such as 1d or 1w.")
     ] = None,
-    batch: Annotated[str | None, opt.column("Days, or other batches, of REFERENCE.")] = None,
-    labelled: Annotated[list[str] | None, typer.Option(help=LABELLED, metavar="FILE")] = None,
-    looks: Annotated[int, typer.Option(help=LOOKS, metavar="N")] = 365,
+    batch: Annotated[
+        str | None, opt.option("COLUMN", "Days, or other batches, of REFERENCE.")
+    ] = None,
+    labelled: Annotated[list[str] | None, opt.option("FILE", LABELLED)] = None,
+    looks: Annotated[int, opt.option("N", LOOKS)] = 365,
     cost_fn: opt.CostFn = None,
     cost_fp: opt.CostFp = None,
-    level: Annotated[float, opt.share("Probability of no false alarm.")] = 0.95,
+    level: Annotated[float, opt.option("SHARE", "Probability of no false alarm.")] = 0.95,
     out: Annotated[Path | None, opt.out("Table of all periods.")] = None,
-    report: Annotated[Path | None, opt.path("HTML page with the alarms.")] = None,
+    report: Annotated[Path | None, opt.option("PATH", "HTML page with the alarms.")] = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,

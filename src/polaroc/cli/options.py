@@ -14,19 +14,6 @@ from polaroc.typing import Label, Nulls, Prior
 
 # In place of a file.
 STDOUT = "-"
-# Longer texts of the help.
-FILES = "Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - is stdin."
-SEPARATOR = "Separator of CSV and TSV, such as ';' or tab. [default: a comma, in .tsv a tab]"
-SCORE = (
-    "Scores; higher is more likely positive. May be repeated: a column for each model. [default: "
-    "score]"
-)
-RATIO = "Of folds: test cases per training case, 0.25 in five-fold cross-validation."
-PRIOR = "Share of positives in (0, 1), or 'observed', that in the data"
-MEASURES = "Such as auc or brier; may be repeated. [default: all that the options allow]"
-TUNING = "Files of other cases of the same models, on which thresholds are set; may be repeated."
-FORCE = "Replace what is there; in a folder with other files, those of the same names."
-QUIET = "Print no notes, no progress and no result that goes to a file."
 
 
 def prior(word: str) -> Prior:
@@ -41,82 +28,98 @@ def prior(word: str) -> Prior:
         ) from None
 
 
-def column(text: str, default: str | None = None) -> Any:
-    """An option that names a column; by default a column of this name is used."""
-    more = f" '' for none. [default: {default}, if it is there]" if default else ""
-    return typer.Option(help=text + more, metavar="COLUMN")
+def measures(beginning: str) -> list[str]:
+    """The measures that begin so, for the completion of a shell."""
+    return [name for name in CATALOG if name.startswith(beginning)]
 
 
-def share(text: str) -> Any:
-    """An option that is a share in (0, 1)."""
-    return typer.Option(help=text, metavar="SHARE")
-
-
-def path(text: str, *names: str) -> Any:
-    """An option that is a file or a folder."""
-    return typer.Option(*names, help=text, metavar="PATH")
+def option(metavar: str, text: str, *names: str, **more: Any) -> Any:
+    """An option with a value, by default under the name of its parameter."""
+    return typer.Option(*names, help=text, metavar=metavar, **more)
 
 
 def out(text: str) -> Any:
     """The option --out."""
-    return path(text, "--out", "-o")
+    return option("PATH", text, "--out", "-o")
 
 
-def _measure(text: str) -> Any:
-    return typer.Option(
-        "--measure", help=text, metavar="MEASURE",
-        autocompletion=lambda incomplete: [one for one in CATALOG if one.startswith(incomplete)],
-    )  # fmt: skip
-
-
-Strings: TypeAlias = list[str] | None
+Text: TypeAlias = str | None
+Texts: TypeAlias = list[str] | None
 Number: TypeAlias = float | None
-Files = Annotated[list[str], typer.Argument(help=FILES, metavar="FILES", show_default=False)]
-Separator = Annotated[str | None, typer.Option(help=SEPARATOR, metavar="MARK")]
+Range: TypeAlias = tuple[float, float] | None
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, patterns, hive folders; - is stdin.",
+        metavar="FILES",
+        show_default=False,
+    ),
+]
+Separator = Annotated[Text, option("MARK", "Separator of CSV files, such as ';'. [default: ,]")]
 Decimal = Annotated[Literal[".", ","], typer.Option(help="Decimal mark of CSV and TSV files.")]
 
 Truth = Annotated[
-    str | None, column("Labels: true and false, 1 and 0, or by --positive. [default: truth]")
+    Text, option("COLUMN", "Labels: true, false, 1, 0, or by --positive. [default: truth]")
 ]
-Score = Annotated[Strings, typer.Option(help=SCORE, metavar="COLUMN")]
-Positive = Annotated[
-    Strings, typer.Option(help="Positive label; may be repeated.", metavar="LABEL")
+Score = Annotated[
+    Texts,
+    option("COLUMN", "Scores, higher if positive; repeated, one per model. [default: score]"),
 ]
+Positive = Annotated[Texts, option("LABEL", "Positive label; may be repeated.")]
 HowNulls = Annotated[Nulls, typer.Option(help="Rows without truth or score: refused or left out.")]
-Model = Annotated[str | None, column("Models.", "model")]
-Fold = Annotated[Strings, column("Folds; may be repeated.", "fold")]
-Case = Annotated[str | None, column("Cases that models share.", "case")]
-Cluster = Annotated[str | None, column("Rows with the same value are dependent.")]
-Count = Annotated[str | None, column("How many equal cases a row stands for.")]
-Weight = Annotated[str | None, column("Sampling weight of a row.")]
-By = Annotated[Strings, column("Further key, such as sex; may be repeated.")]
-Ratio = Annotated[Number, typer.Option(help=RATIO, metavar="RATIO")]
-
-Over = Annotated[
-    tuple[float, float] | None,
-    typer.Option(help="Range of priors, such as 0.05 0.20.", metavar="LO HI"),
+Model = Annotated[Text, option("COLUMN", "Models; '' for none. [default: model, if it is there]")]
+Fold = Annotated[
+    Texts,
+    option("COLUMN", "Folds; may be repeated; '' for none. [default: fold, if it is there]"),
 ]
+Case = Annotated[
+    Text, option("COLUMN", "Cases that models share; '' for none. [default: case, if it is there]")
+]
+Cluster = Annotated[Text, option("COLUMN", "Rows with the same value are dependent.")]
+Count = Annotated[Text, option("COLUMN", "How many equal cases a row stands for.")]
+Weight = Annotated[Text, option("COLUMN", "Sampling weight of a row.")]
+By = Annotated[Texts, option("COLUMN", "Further key, such as sex; may be repeated.")]
+Ratio = Annotated[
+    Number,
+    option("RATIO", "Of folds: test cases per training case, 0.25 in five-fold cross-validation."),
+]
+
+Over = Annotated[Range, option("LO HI", "Range of priors, such as 0.05 0.20.")]
 Priors = Annotated[
     list[Any] | None,
-    typer.Option(help=f"{PRIOR}; may be repeated.", metavar="PRIOR", parser=prior),
+    option("PRIOR", "Prior, or 'observed', that in the data; may be repeated.", parser=prior),
 ]
-OnePrior = Annotated[
-    Any, typer.Option(help=f"{PRIOR}; not with --over.", metavar="PRIOR", parser=prior)
+OnePrior = Annotated[Any, option("PRIOR", "Prior, or 'observed'; not with --over.", parser=prior)]
+Measure = Annotated[
+    Text,
+    option("MEASURE", "Such as iauprec, auprec, auc or brier.", autocompletion=measures),
 ]
-Measure = Annotated[str | None, _measure("Such as iauprec, auprec, auc, accsens or brier.")]
-Measures = Annotated[Strings, _measure(MEASURES)]
-CostFn = Annotated[Number, typer.Option(help="Cost of a missed positive.", metavar="COST")]
-CostFp = Annotated[Number, typer.Option(help="Cost of a false alarm.", metavar="COST")]
-MinRecall = Annotated[Number, share("Least share of positives to find.")]
-MinPrecision = Annotated[Number, share("Least share of alarms that are right.")]
-MaxPosfrac = Annotated[Number, share("Greatest share of cases with an alarm.")]
-Confidence = Annotated[Number, share("Probability that the true rates keep the limits.")]
-Level = Annotated[float, share("Coverage of intervals.")]
-Tuning = Annotated[Strings, typer.Option(help=TUNING, metavar="FILE")]
+Measures = Annotated[
+    Texts,
+    option("MEASURE", "Such as auc; may be repeated. [default: all]", autocompletion=measures),
+]
+CostFn = Annotated[Number, option("COST", "Cost of a missed positive.")]
+CostFp = Annotated[Number, option("COST", "Cost of a false alarm.")]
+MinRecall = Annotated[Number, option("SHARE", "Least share of positives to find.")]
+MinPrecision = Annotated[Number, option("SHARE", "Least share of alarms that are right.")]
+MaxPosfrac = Annotated[Number, option("SHARE", "Greatest share of cases with an alarm.")]
+Confidence = Annotated[Number, option("SHARE", "Probability that the true rates keep the limits.")]
+Level = Annotated[float, option("SHARE", "Coverage of intervals.")]
+Tuning = Annotated[
+    Texts, option("FILE", "Other cases of the same models, to set thresholds; may be repeated.")
+]
 
-Force = Annotated[bool, typer.Option("--force", help=FORCE)]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files; of a folder, those of the same names.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, with all digits.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help=QUIET, callback=screen.set_quiet)]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Print no notes, and no result that goes to a file.",
+        callback=screen.set_quiet,
+    ),
+]  # fmt: skip
 
 
 def given(**options: Any) -> dict[str, Any]:

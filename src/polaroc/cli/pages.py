@@ -6,8 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
-import typer
-
 import polaroc as pr
 from polaroc.cli import options as opt
 from polaroc.cli.results import Output, Rows
@@ -45,7 +43,7 @@ def report(
     min_precision: opt.MinPrecision = None,
     max_posfrac: opt.MaxPosfrac = None,
     confidence: opt.Confidence = None,
-    title: Annotated[str, typer.Option(help="Heading of the page.", metavar="TEXT")] = TITLE,
+    title: Annotated[str, opt.option("TEXT", "Heading of the page.")] = TITLE,
     where: Annotated[Path, opt.out(OUT)] = Path(PAGE),
     force: opt.Force = False,
     quiet: opt.Quiet = False,

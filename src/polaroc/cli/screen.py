@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -18,22 +19,21 @@ from rich.text import Text
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import MORE_NOTES
 from polaroc.errors import PolarocError, PolarocWarning, without_long_words
-from polaroc.files.atomic import DISK, INPUTS, refusal
+from polaroc.files.atomic import INPUTS, refusal
 from polaroc.files.read import ONLY_UTF_8
-from polaroc.predictions.row_checks import WRITE_NUMBERS
 
 RENAME_FILE = "rename the file, folder or column."
-DAMAGED = "a file may be damaged, or columns differ between files."
-# A file or a pipe has no edge to wrap a table at.
-WIDE = 500
-# Arguments of functions that hints name, and commands have as options; and other spellings.
-ARGUMENTS = {
-    "by", "case", "champion", "challenger", "cluster", "confidence", "cost_fn", "cost_fp", "count",
-    "every", "fold", "interpolation", "level", "margin", "measure", "memory", "model", "nulls",
-    "over", "positive", "prior", "score", "test_train_ratio", "time", "truth", "tuning", "weight",
-}  # fmt: skip
+# Arguments that hints name, as options. Most have the same name.
 OPTIONS = {
-    **{name: "--" + name.replace("_", "-") for name in ARGUMENTS},
+    **{
+        name: "--" + name.replace("_", "-")
+        for name in (
+            "by", "case", "champion", "challenger", "cluster", "confidence", "cost_fn", "cost_fp",
+            "count", "every", "fold", "interpolation", "level", "margin", "measure", "memory",
+            "model", "nulls", "over", "positive", "prior", "score", "test_train_ratio", "time",
+            "truth", "tuning", "weight",
+        )
+    },
     "recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac",
     "priors": "--prior", "points": "--threshold", "path": "--out",
 }  # fmt: skip
@@ -86,7 +86,8 @@ def out() -> Console:
     """The terminal that results are written to."""
     console = _Screen(highlight=False, markup=False)
     if not console.is_terminal:
-        console.width = WIDE
+        # A file or a pipe has no edge to wrap a table at.
+        console.width = 500
     return console
 
 
@@ -146,10 +147,9 @@ def errors_as_messages() -> Iterator[None]:
         raise typer.Exit(0) from None
     except PolarocError as error:
         refuse(error.problem, error.hint)
-    except pl.exceptions.PanicException as error:
-        refuse(f"the reader of files failed: {_first_line(error)[:200]}", DAMAGED)
-    except pl.exceptions.PolarsError as error:
-        refuse(_first_line(error), _hint_of_reader(_first_line(error)))
+    except (pl.exceptions.PanicException, pl.exceptions.PolarsError) as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        refuse(first[:200], f"a file may be damaged, or columns differ between files. {ONLY_UTF_8}")
     except KeyboardInterrupt:
         stderr_console(quiet=False).print("Interrupted: nothing was written.")
         raise typer.Exit(130) from None
@@ -170,18 +170,6 @@ def refuse(found: str, hint: str) -> NoReturn:
     message = escape_control(without_long_words(f"{found}\nHint: {with_options(hint)}"))
     stderr_console(quiet=False).print(Text("Error: ", style="bold red") + Text(message))
     raise typer.Exit(2)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
-def _hint_of_reader(message: str) -> str:
-    if "os error" in message:
-        return DISK
-    if message.startswith("could not parse"):
-        return WRITE_NUMBERS
-    return ONLY_UTF_8 if "utf-8" in message.lower() else DAMAGED
 
 
 @contextmanager
@@ -211,7 +199,7 @@ def with_options(text: str) -> str:
     >>> with_options("give over=(0.05, 0.20), or say fold=None: see tuning=.")
     "give --over 0.05 0.20, or say --fold '': see --tuning."
     >>> with_options("constraints={'precision': 0.8}, by=['sex', 'site'] and same_table=True")
-    "--min-precision 0.8, --by 'sex' --by 'site' and same_table=True"
+    '--min-precision 0.8, --by sex --by site and same_table=True'
     """
     command = r"`polaroc evaluate ... --over \1 \2 --grid \3 --out FOLDER`"
     return ARGUMENT.sub(_as_option, GRID_OF_MEASURES.sub(command, text))
@@ -225,7 +213,9 @@ def _as_option(found: re.Match[str]) -> str:
     if argument not in OPTIONS:
         return found[0]
     option = OPTIONS[argument]
-    if value.startswith("["):
-        return " ".join(f"{option} {word.strip()}" for word in value[1:-1].split(","))
-    words = "''" if value == "None" else value.strip("()").replace(",", "")
-    return f"{option} {words}".rstrip()
+    if value == "None":
+        return f"{option} ''"
+    if value.startswith("("):
+        return f"{option} {value[1:-1].replace(',', '')}"
+    words = [word.strip(" '\"") for word in value.strip("[]").split(",")]
+    return " ".join(f"{option} {shlex.quote(word)}" if word else option for word in words)

@@ -1,8 +1,8 @@
-"""The input of commands: files, the standard input and pipes, or a table at an address."""
+"""The input of commands: files, the standard input and pipes."""
 
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ import polars as pl
 import polaroc as pr
 from polaroc.cli.options import roles
 from polaroc.cli.screen import print_notes
-from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
+from polaroc.errors import InvalidArgument, PolarocError, quoted
 from polaroc.files.atomic import keep_input
 from polaroc.files.read import scan, unchanged
 from polaroc.predictions.canonical import IDENTIFYING, named_columns
@@ -173,11 +173,3 @@ def _format(file: Path, pipe: str) -> str:
     if line.lstrip().startswith(b"{"):
         return "ndjson"
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
-
-
-def refuse_unranked(positives: pl.Series, collect: Callable[[], object]) -> None:
-    """Raise for measures of no rows, and by collecting the rows where some cannot be ranked."""
-    if positives.is_empty():
-        raise InvalidPredictions("there are no rows.", hint="check what is read.")
-    if positives.null_count():
-        collect()

@@ -18,10 +18,12 @@ def sql(
             help="Table, schema.table or catalog.schema.table, as it is stored.", metavar="TABLE"
         ),
     ],
-    truth: Annotated[str, opt.column("Labels: true and false, 1 and 0, or by --positive.")],
+    truth: Annotated[
+        str, opt.option("COLUMN", "Labels: true and false, 1 and 0, or by --positive.")
+    ],
     score: Annotated[
         list[str],
-        typer.Option(help="Scores; repeated, a column for each model.", metavar="COLUMN"),
+        opt.option("COLUMN", "Scores; repeated, a column for each model."),
     ],
     dialect: Annotated[Dialect, typer.Option(help="SQL of which warehouse.")] = "duckdb",
     positive: opt.Positive = None,

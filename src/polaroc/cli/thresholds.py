@@ -55,7 +55,7 @@ def threshold(
     max_posfrac: opt.MaxPosfrac = None,
     confidence: opt.Confidence = None,
     rule: Annotated[Rule | None, typer.Option(help=RULE)] = None,
-    apply: Annotated[str | None, typer.Option(help=APPLY, metavar="FILE|NUMBER")] = None,
+    apply: Annotated[str | None, opt.option("FILE|NUMBER", APPLY)] = None,
     out: Annotated[Path | None, opt.out("JSON file for the thresholds.")] = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,

@@ -135,8 +135,8 @@ def _scan_file(file: Path, words: Sequence[str], sep: str | None, decimal: str) 
     if kind is None:
         raise InvalidArgument(
             f"the format of {str(file)!r} cannot be told from its name; {ALLOWED}.",
-            hint="rename the file, or convert it to Parquet; of a database give its address and a "
-            f"table: duckdb://{file} --table NAME.",
+            hint="rename the file, or convert it to Parquet; polaroc.warehouse, in Python, reads "
+            "tables of a database.",
         )
     try:
         match kind:

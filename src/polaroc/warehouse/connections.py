@@ -1,31 +1,17 @@
-"""Connect to engines by address, find their tables, and fetch results."""
+"""The library ibis, names of tables, and results that are fetched."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument, InvalidTable, MissingExtra, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, MissingExtra
 from polaroc.typing import IbisTable
 
-SPARK = "sc"
-POSTGRES = ("postgres", "postgresql")
-SCHEMES = ("duckdb", *POSTGRES, SPARK)
-# Schemes that are recognised as addresses, not files, but cannot be connected to.
-UNSUPPORTED = (
-    "bigquery", "clickhouse", "databricks", "mariadb", "mssql", "mysql", "oracle", "redshift",
-    "snowflake", "spark", "sqlite", "trino",
-)  # fmt: skip
 MAX_NAME_PARTS = 3
 # The most rows that are fetched to be finished here, about 2 GB.
 MAX_FETCHED = 20_000_000
-# Python must not collect a session of Spark: that ends the threads that all sessions share.
-_SESSIONS: list[Any] = []
 
 
 def ibis_library() -> Any:
@@ -48,113 +34,6 @@ def check_table(table: object) -> None:
             f"got a {kind.__module__}.{kind.__qualname__}, allowed is an ibis table.",
             hint="ibis.connect(...).table(name); for Polars frames use the functions of polaroc.",
         )
-
-
-def without_password(text: str) -> str:
-    """An address, or a text that contains one, with the password masked.
-
-    Examples
-    --------
-    >>> without_password("postgres://me:secret@127.0.0.1:5432/scores")
-    'postgres://me:***@127.0.0.1:5432/scores'
-    """
-    return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
-
-
-def is_address(word: str) -> bool:
-    """Whether a word is the address of an engine, and not a file.
-
-    Examples
-    --------
-    >>> is_address("duckdb://scores.duckdb"), is_address("scores.parquet")
-    (True, False)
-    """
-    scheme, mark, _ = word.partition("://")
-    if mark and scheme in UNSUPPORTED:
-        raise InvalidArgument(
-            f"the address starts with {scheme}://, allowed are "
-            f"{', '.join(f'{known}://' for known in SCHEMES)} and files.",
-            hint="from Python any ibis connection will do; or print the query: polaroc sql.",
-        )
-    return bool(mark) and scheme in SCHEMES
-
-
-@contextmanager
-def table_at(address: str, name: str | None) -> Iterator[IbisTable]:
-    """A context with a table of the engine at an address; no row is read yet.
-
-    Raise if there is no such table, with the names of those that are there.
-    """
-    connection, place = _connected(address), without_password(address)
-    is_file = address.startswith(f"{SPARK}://") and "/" in (name or "")
-    *schema, last = [name] if is_file or name is None else split_table_name(name)
-    try:
-        try:
-            if is_file:
-                table = connection.read_parquet(name)
-            else:
-                table = connection.table(last, database=tuple(schema) or None)
-        except Exception as error:
-            tables: list[str] = []
-            with suppress(Exception):
-                tables = sorted(connection.list_tables(database=tuple(schema) or None))
-            there = f"the tables there are {quoted(tables)}."
-            if name is None:
-                problem = f"{place} has tables, and none is named."
-                raise InvalidArgument(problem, hint=f"give --table; {there}") from None
-            # Beside the names of tables, the error of ibis is only the name again.
-            reason = "" if tables else f": {_reason(error, address)}"
-            raise InvalidArgument(
-                f"{place} has no table {name!r}{reason}.",
-                hint=there if tables else "check rights and the name, as it is stored there.",
-            ) from None
-        yield table
-    finally:
-        connection.disconnect()
-
-
-def _connected(address: str) -> Any:
-    scheme, _, place = address.partition("://")
-    if scheme == "duckdb":
-        file, _, settings = place.partition("?")
-        if file and file != ":memory:" and not Path(file).is_file():
-            raise InvalidArgument(f"there is no file {file!r}.", hint="check the path.")
-        if "read_only" not in settings:
-            address += ("&" if settings else "?" if "?" not in address else "") + "read_only=True"
-    try:
-        if scheme == SPARK:
-            from pyspark.sql import SparkSession
-
-            # A new session, so that other sessions of this process are not affected.
-            _SESSIONS.append(SparkSession.builder.remote(address).create())
-            return ibis_library().pyspark.connect(_SESSIONS[-1])
-        connection = ibis_library().connect(address)
-        if scheme in POSTGRES:
-            # Compiling queries of this length takes longer than it saves.
-            connection.con.execute("SET jit = off")
-            connection.con.commit()
-        return connection
-    except MissingExtra:
-        raise
-    except ImportError as error:
-        raise MissingExtra(
-            f"{scheme}:// needs {error.name}, which is not installed.",
-            hint=f"pip install 'polaroc[{'spark' if scheme == SPARK else 'warehouse'}]'",
-        ) from None
-    except Exception as error:
-        raise InvalidArgument(
-            f"there is no connection to {without_password(address)}: {_reason(error, address)}.",
-            hint="check the address, that the server runs, and your rights there.",
-        ) from None
-
-
-def _reason(error: Exception, address: str) -> str:
-    """The first line of an error, without the password of the address."""
-    first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".:")
-    secret = re.search(r"://[^:/@\s]*:([^@\s]*)@", address)
-    if secret and secret[1]:
-        first = first.replace(secret[1], "***")
-    return without_password(first)
 
 
 def split_table_name(name: str) -> list[str]:

@@ -13,7 +13,6 @@ import polaroc as pr
 
 sys.path.append(str(Path(__file__).parents[1] / "queries"))
 from papers.published import accsens_table_2, proc_table_1
-from papers.synthetic import case_study_predictions, highleyman_predictions
 
 HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"
@@ -67,18 +66,6 @@ def mean_sd(table: pl.DataFrame, **key: object) -> str:
     return f"{mean:.3f} ({sd:.3f})"
 
 
-def areas_within_bounds() -> str:
-    found = ask("areas_within_bounds", pr.datasets.satellite_predictions())
-    rows = [
-        [
-            row["model"], f"{row['prior']:g}", f"{row['auc']:.3f}", f"{row['auprec']:.3f}",
-            f"{row['least']:.3f} to {row['greatest']:.3f}", "yes" if row["possible"] else "**no**",
-        ]
-        for row in found.filter(source="published").iter_rows(named=True)
-    ]  # fmt: skip
-    return markdown(["", "prior", "AUC", "AUPREC", "possible values", "possible"], rows)
-
-
 def areas_that_exclude_each_other() -> str:
     found = ask("areas_that_exclude_each_other", pr.datasets.satellite_predictions())
     rows = [
@@ -86,11 +73,6 @@ def areas_that_exclude_each_other() -> str:
         for model, prior, there, most, possible in found.iter_rows()
     ]
     return markdown(["", "prior", "AUPREC", "at most", "possible"], rows)
-
-
-def f_from_means_and_sds() -> str:
-    found = ask("f_from_means_and_sds", pr.datasets.satellite_predictions())
-    return markdown(["", "F"], [[source, f"{f:.2f}"] for source, f, *_ in found.iter_rows()])
 
 
 def which_models_differ() -> str:
@@ -101,45 +83,19 @@ def which_models_differ() -> str:
     return markdown(["", "F", "df", "residual df", "p"], rows)
 
 
-def best_model_by_prior() -> str:
-    found = ask("best_model_by_prior", pr.datasets.satellite_predictions())
-    rows = [
-        [f"{prior:g}", best, f"{mean:.3f}", f"{ahead:.3f}", f"{share:.0%}"]
-        for prior, best, mean, ahead, share in found.iter_rows()
-    ]
-    return markdown(["prior", "best", "AUPREC", "ahead by", "folds won"], rows)
-
-
 def sensitivity_table() -> str:
     both = run("sensitivity_table")["embedded"]()
     found = ask("sensitivity_table", both)
     named = accsens_table_2().select("dataset", "model").unique(maintain_order=True)
     rows = []
     for dataset, model in named.join(both, on=["dataset", "model"], how="semi").iter_rows():
-        one = found.filter(dataset=dataset, model=model)
-        printed = one.drop("mean", "sd").rename({"published": "mean", "published_sd": "sd"})
-        for who, source in (("ours", one), ("paper", printed)):
-            values = [mean_sd(source, measure=measure) for measure in ACCSENS_COLUMNS.values()]
-            rows.append([dataset.capitalize(), model, who, *values])
-    return markdown(["", "", "", *ACCSENS_COLUMNS], rows)
-
-
-def accuracy_and_precision_by_skew() -> str:
-    found = ask("accuracy_and_precision_by_skew", highleyman_predictions())
-    rows = [
-        [f"{skew:g}", f"{accuracy:.3f}", f"{precision:.3f}"]
-        for _, skew, accuracy, precision, *_ in found.iter_rows()
-    ]
-    return markdown(["skew λ", "accuracy", "precision"], rows)
-
-
-def operating_points_by_prior() -> str:
-    found = ask("operating_points_by_prior", case_study_predictions())
-    rows = [
-        [model, f"{prior:g}", f"{fpr:.3f}", f"{fnr:.3f}"]
-        for model, prior, _, fpr, fnr, _ in found.iter_rows()
-    ]
-    return markdown(["", "prior", "FPr", "FNr"], rows)
+        measures = found.filter(dataset=dataset, model=model)
+        means = {
+            measure: f"{ours:.3f}/{theirs:.3f}"
+            for measure, ours, theirs in measures.select("measure", "mean", "published").iter_rows()
+        }
+        rows.append([dataset.capitalize(), model, *(means[m] for m in ACCSENS_COLUMNS.values())])
+    return markdown(["data", "model", *ACCSENS_COLUMNS], rows)
 
 
 def twenty_scores() -> str:
@@ -155,9 +111,8 @@ def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        satellite_table, areas_within_bounds, areas_that_exclude_each_other, f_from_means_and_sds,
-        which_models_differ, best_model_by_prior, sensitivity_table,
-        accuracy_and_precision_by_skew, operating_points_by_prior, twenty_scores,
+        satellite_table, areas_that_exclude_each_other, which_models_differ, sensitivity_table,
+        twenty_scores,
     )
 }  # fmt: skip
 

@@ -66,16 +66,7 @@ def test_tables_of_docs_say_what_the_queries_answer():
     tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
     page = tables["PAGE"].read_text()
     assert set(re.findall(r"<!-- (\w+) -->\n\|", page)) == set(tables["TABLES"])
-    filled = tables["filled"](page)
-    # Scores of fitted models depend on the processor in their last bits, which can order two
-    # cases of 750 the other way.
-    trained = re.compile(r"<!-- operating_points_by_prior -->\n(.*?)<!-- end -->", re.DOTALL)
-    found, shown = (
-        [float(number) for number in re.findall(r"\d+\.\d+", *trained.findall(text))]
-        for text in (filled, page)
-    )
-    assert trained.sub("", filled) == trained.sub("", page)
-    assert found == pytest.approx(shown, abs=0.003)
+    assert tables["filled"](page) == page
 
 
 def test_every_query_is_on_the_page_of_reproduced_figures():

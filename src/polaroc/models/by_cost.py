@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import private
 from polaroc.base.text import named, noted_by_kind, one_name
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
@@ -39,7 +38,6 @@ from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, Over, resolve_belief
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.texts import threshold_texts
@@ -47,7 +45,6 @@ from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
 from polaroc.typing import Array, Table
 
 EXPECTED_COST = "expected_cost"
-WHY = private("why")
 # Priors at which costs are compared within a range: regrets are largest at its ends.
 GRID = 25
 # Positives, at the least, among the cases of which the answer speaks.
@@ -136,7 +133,7 @@ def choose_by_cost(
             f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
             hint="give their predictions, or leave these models out.",
         )
-    rates = _rates(cases, tuned, costs, level)
+    rates, promise = _rates(cases, tuned, costs, level)
     has_rates = pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()
     rated, unrated = rates.filter(has_rates), rates.filter(~has_rates)
     reasons = noted_by_kind(unrated.select("model", "note").rows())
@@ -155,17 +152,16 @@ def choose_by_cost(
     )  # fmt: skip
     if rated.is_empty():
         return replace(choice, answer=f"No model has a threshold. {' '.join(reasons)}")
-    if costs.confidence is None or choice.threshold is None:
-        return choice
-    kept = resolve_constraints(costs.constraints, costs.over)
-    return replace(choice, promise=promise(kept.limits, costs.confidence, kept.ends))
+    return choice if choice.threshold is None else replace(choice, promise=promise)
 
 
 def _rates(
     cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame], costs: Costs, level: float
-) -> pl.DataFrame:
-    """Rates of each model at its threshold, and exact limits of its cost, or why it has none."""
-    # The promises of all models hold at once.
+) -> tuple[pl.DataFrame, str | None]:
+    """Rates of each model at its threshold, and exact limits of its cost, or why it has none.
+
+    The promise, if any, is that of all models: they hold at once.
+    """
     thresholds: pl.DataFrame = operating_points(
         tuned, "cost", over=costs.over, constraints=costs.constraints,
         confidence=costs.confidence, cost_fn=costs.fn, cost_fp=costs.fp,
@@ -174,17 +170,12 @@ def _rates(
     if (estimate := costs.estimate) is not None:
         priors = estimate.select(name for name in ESTIMATE if name in estimate.columns)
     # The same table is refused before; equal rates of other cases are chance.
-    rates = apply_thresholds(
+    rates: pl.DataFrame = apply_thresholds(
         cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
         cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
-    # Why there is no point, the points say.
-    why = thresholds.filter(pl.col("tpr").is_null()).select(
-        pl.col("model").cast(rates.schema["model"]), pl.col("note").alias(WHY)
-    )
-    return rates.join(
-        why, on=["model"], how="left", nulls_equal=True, maintain_order="left"
-    ).with_columns(pl.coalesce(WHY, "note").alias("note"))
+    promises = thresholds["promise"].drop_nulls() if "promise" in thresholds.columns else []
+    return rates, promises[0] if len(promises) else None
 
 
 def choose_by_cost_of_folds(

@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.checks import is_number, shortened
+from polaroc.base.checks import check_share, shortened
 from polaroc.base.statistics import ROUNDING
-from polaroc.errors import InvalidArgument, example, quoted
-from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import range_of, skew
-from polaroc.priors.in_use import within_unit
+from polaroc.errors import InvalidArgument, check_choice, example
+from polaroc.priors.grids import skew
 from polaroc.typing import Quantity
 
 
@@ -25,8 +23,6 @@ class Limited(NamedTuple):
     half_plane
         Function of the limit x and the skew s: the coefficients (a, b, c) with which the limit is
         kept where a·t + b·f + c ≥ 0, from the formulas of `rates`.
-    at_least
-        Whether the rate has to be at least its limit, or at most.
     by_prior
         Whether the rate depends on the prior.
     start
@@ -35,7 +31,6 @@ class Limited(NamedTuple):
 
     words: str
     half_plane: Callable[[float, Quantity], tuple[Quantity, Quantity, Quantity]]
-    at_least: bool = True
     by_prior: bool = False
     start: Callable[[float], float] = lambda prior: 0.5
 
@@ -65,20 +60,20 @@ LIMITED = {
         "recall is above the false positive rate by at least {}", lambda x, s: (1, -1, -x)
     ),
     "fpr": Limited(
-        "at most {} negatives raise an alarm", lambda x, s: (0, -1, x), at_least=False,
+        "at most {} negatives raise an alarm", lambda x, s: (0, -1, x),
         start=lambda prior: 0.0,
     ),
     "fnr": Limited(
-        "at most {} positives are missed", lambda x, s: (1, 0, x - 1), at_least=False,
+        "at most {} positives are missed", lambda x, s: (1, 0, x - 1),
         start=lambda prior: 1.0,
     ),
     "posfrac": Limited(
-        "at most {} cases raise an alarm", lambda x, s: (-1, -s, x * (1 + s)), at_least=False,
+        "at most {} cases raise an alarm", lambda x, s: (-1, -s, x * (1 + s)),
         by_prior=True, start=lambda prior: 0.0,
     ),
     "error": Limited(
         "at most {} cases are called wrongly", lambda x, s: (1, -s, x * (1 + s) - 1),
-        at_least=False, by_prior=True, start=lambda prior: prior,
+        by_prior=True, start=lambda prior: prior,
     ),
 }  # fmt: skip
 
@@ -117,9 +112,6 @@ def admissible(constraints: Constraints) -> pl.Expr:
     return pl.all_horizontal(pl.lit(True), *kept)
 
 
-EXAMPLE = example("constraints", {"precision": 0.8})
-
-
 def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
     """The limits, refused where a rate is unknown or a limit is not a share."""
     if constraints is None:
@@ -127,55 +119,12 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
     if not isinstance(constraints, Mapping) or not constraints:
         raise InvalidArgument(
             f"constraints is {shortened(constraints)}, allowed is a mapping of rates to limits.",
-            hint=EXAMPLE,
-        )
-    unknown = [name for name in constraints if name not in LIMITED]
-    if unknown:
-        at_least, at_most = (
-            ", ".join(name for name in LIMITED if LIMITED[name].at_least is kind)
-            for kind in (True, False)
-        )
-        raise InvalidArgument(
-            f"constraints has {quoted(unknown)}; a threshold can be held to at least a {at_least}, "
-            f"and to at most a {at_most}.",
-            hint=EXAMPLE,
+            hint=example("constraints", {"precision": 0.8}),
         )
     for name, limit in constraints.items():
-        if not is_number(limit) or isinstance(limit, bool) or not 0 < float(limit) < 1:
-            raise InvalidArgument(
-                f"constraints has {name} = {shortened(limit)}, allowed is 0 < {name} < 1.",
-                hint=EXAMPLE,
-            )
+        check_choice("the rate of a constraint", name, tuple(LIMITED))
+        check_share(name, limit)
     return {name: float(limit) for name, limit in constraints.items()}
-
-
-def resolve_constraints(
-    constraints: Mapping[str, float] | None, over: object, **target: float
-) -> Constraints:
-    """The constraints at every prior of a range, with the target of a rule, by its rate."""
-    limits = checked_limits(constraints)
-    for name, value in target.items():
-        if name in limits:
-            raise InvalidArgument(
-                f"{name} is limited twice: to {limits[name]:g} in constraints, and to the target "
-                f"{value:g} of the rule.",
-                hint="leave it out of the constraints, or take the rule 'max_recall'.",
-            )
-    limits |= target
-    return Constraints(limits, None if over is None or not limits else ends_of(over))
-
-
-def ends_of(over: object) -> tuple[float, float]:
-    """The least and the greatest prior of a range or belief."""
-    if not isinstance(over, Belief):
-        return range_of(over)
-    if over.ends is None:
-        raise InvalidArgument(
-            f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "
-            "range.",
-            hint="give the range: over=(0.05, 0.20).",
-        )
-    return within_unit(*over.ends)
 
 
 def promise(

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factors, check_share, is_number, refuse_unused
+from polaroc.base.checks import check_factors, check_share, refuse_unused
 from polaroc.base.columns import (
     HAS_BOTH,
     OVER,
@@ -21,7 +21,7 @@ from polaroc.base.columns import (
 from polaroc.base.private_columns import private
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.surface import with_rates
-from polaroc.errors import InvalidArgument, check_choice, example
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
@@ -29,14 +29,15 @@ from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import range_of
-from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
-from polaroc.thresholds.constraints import (
-    LIMITED,
-    Constraints,
-    admissible,
-    promise,
-    resolve_constraints,
+from polaroc.priors.in_use import (
+    AT_AN_END,
+    NOT_ESTIMATED,
+    is_estimate,
+    level_of,
+    multiplied,
+    within_unit,
 )
+from polaroc.thresholds.constraints import Constraints, admissible, checked_limits, promise
 from polaroc.thresholds.design_effects import read_once
 from polaroc.thresholds.promises import LACK, PROMISED, check_promising, with_promises
 from polaroc.thresholds.rules import CALLED, RULES, Options
@@ -176,6 +177,11 @@ def operating_points(
     >>> points.select("threshold", "tpr", "promise").row(0)
     (0.54, 0.5, 'With 95 % confidence at least 2 of 10 positives are found.')
     """
+    if priors is not None and over is not None:
+        raise InvalidArgument(
+            "priors and over are both given, allowed is one of the two.",
+            hint="give over=(0.05, 0.20) for a range, priors=[0.05] for single priors.",
+        )
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     given = cases_or_curve(curve, columns)
@@ -183,7 +189,7 @@ def operating_points(
     has_costs = not cost_fn == cost_fp == 1
     if rule is None:
         rule = "cost" if has_costs else "balanced" if constraints is None else "max_recall"
-    limits = _limits_of(rule, priors, over, target, constraints, confidence)
+    limits = _limits_of(rule, over, target, constraints, confidence)
     why = f"rule is {rule!r}"
     if has_costs and not RULES[rule].weighs:
         refuse_unused("for the rules 'cost' and 'posterior'", why, cost_fn=cost_fn, cost_fp=cost_fp)
@@ -236,7 +242,14 @@ def operating_points(
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
             rates.precision(t, f, pl.col("skew")).fill_nan(None).alias("precision"),
-            pl.coalesce(_lack_of_curve(), pl.when(~has_point).then("note"), no_alarm).alias("note"),
+            pl.coalesce(
+                pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)),
+                one_class_note(pl.col("positives"), pl.col("negatives")),
+                pl.when(pl.col("prior").is_null()).then(pl.lit(NOT_ESTIMATED)),
+                pl.when(pl.col("skew").is_null()).then(pl.lit(AT_AN_END)),
+                pl.when(~has_point).then("note"),
+                no_alarm,
+            ).alias("note"),
             *added,
         )
         .select(*keys, *POINTS, *interval, *(column.meta.output_name() for column in added))
@@ -250,7 +263,6 @@ def operating_points(
 
 def _limits_of(
     rule: str,
-    priors: Priors | None,
     over: tuple[float, float] | Belief | None,
     target: float | None,
     constraints: Mapping[str, float] | None,
@@ -258,56 +270,50 @@ def _limits_of(
 ) -> Constraints:
     """The constraints and the target of a rule; raise where the arguments do not fit it."""
     check_choice("rule", rule, tuple(RULES))
-    limited = RULES[rule].limits
-    if priors is not None and over is not None:
-        raise InvalidArgument(
-            "priors and over are both given, allowed is one of the two.",
-            hint="give over=(0.05, 0.20) for a range, priors=[0.05] for single priors.",
-        )
+    limited, limits = RULES[rule].limits, checked_limits(constraints)
     if over is not None and RULES[rule].needs_one_prior:
         raise InvalidArgument(
             f"the rule {rule!r} needs one prior, and over is a range.",
             hint="give priors=0.05, or the costs of errors, such as cost_fn=5.",
         )
-    if limited or rule == "threshold":
-        if not is_number(target) or (limited and not 0 <= target <= 1):
-            wanted = "a share from 0 to 1" if limited else "a number"
-            raise InvalidArgument(
-                f"target is {target!r}, but the rule {rule!r} needs {wanted}.",
-                hint=example("target", 0.5),
-            )
-    elif target is not None:
+    if limited is None and (rule == "threshold") == (target is None):
+        needed = "needs a number" if target is None else "aims at nothing"
         raise InvalidArgument(
-            f"target is {target!r}, but the rule {rule!r} aims at nothing.", hint="leave it out."
+            f"target is {target!r}, but the rule {rule!r} {needed}.",
+            hint="give target=0.5 for 'threshold', 'recall', 'precision', 'fpr' and 'capacity'.",
         )
-    is_constrained = constraints is not None or confidence is not None
-    if is_constrained and not RULES[rule].takes_constraints:
+    if limited in limits:
+        raise InvalidArgument(
+            f"{limited} is limited twice: to {limits[limited]:g} in constraints, and to the target "
+            f"{target:g} of the rule.",
+            hint="leave it out of the constraints, or take the rule 'max_recall'.",
+        )
+    if limited is not None:
+        # No sample can be confident of 0 or 1.
+        check_share("target", target, closed=confidence is None)
+        limits[limited] = float(target)
+    if (limits or confidence is not None) and not RULES[rule].takes_constraints:
         raise InvalidArgument(
             f"the rule {rule!r} leaves no choice among the thresholds that keep constraints.",
             hint="take 'max_recall' or 'cost' with constraints, and another call for this rule.",
         )
-    if rule == "max_recall" and constraints is None:
+    if not limits and (rule == "max_recall" or confidence is not None):
         raise InvalidArgument(
-            "the rule 'max_recall' needs constraints: without any, everything is positive.",
-            hint=example("constraints", {"precision": 0.8}),
+            f"{'confidence' if confidence is not None else repr(rule)} needs constraints to keep.",
+            hint="give constraints={'precision': 0.8}, or a rule with a target: 'recall'.",
         )
-    limits = resolve_constraints(
-        constraints, over, **({limited: float(target)} if limited and target is not None else {})
-    )
     if confidence is not None:
         check_share("confidence", confidence)
-        if not limits.limits:
-            raise InvalidArgument(
-                "confidence is given, but no constraint that could be promised.",
-                hint="give constraints={'precision': 0.8}, or a rule with a target: 'recall'.",
-            )
-        if limited and target in (0, 1):
-            raise InvalidArgument(
-                f"target is {target:g}, of which no sample can be confident; with confidence "
-                "allowed is 0 < target < 1.",
-                hint="give another target=0.9, or leave confidence out.",
-            )
-    return limits
+    if over is None or not limits:
+        return Constraints(limits)
+    ends = resolve_belief(over).ends
+    if ends is None:
+        raise InvalidArgument(
+            f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "
+            "range.",
+            hint="give the range: over=(0.05, 0.20).",
+        )
+    return Constraints(limits, within_unit(*ends))
 
 
 def _selected(
@@ -341,29 +347,10 @@ def _selected(
 
 def _promise(limits: Constraints, confidence: float, at: tuple[str, ...]) -> pl.Expr:
     """The sentence of a promise; null where there is no threshold."""
-    depends = any(LIMITED[name].by_prior for name in limits.limits)
-    if limits.ends is not None or not depends:
-        sentence = pl.lit(promise(limits.limits, confidence, limits.ends))
-    else:
-        # Limits of an estimated prior may be null: then nothing is promised.
-        is_known = pl.when(pl.all_horizontal(pl.col(at).is_not_null()))
-        sentence = is_known.then(pl.concat_list(at)).map_elements(
-            lambda priors: promise(limits.limits, confidence, priors.to_list()),
-            return_dtype=pl.String,
-        )
-    return pl.when(pl.col("threshold").is_not_null()).then(sentence)
-
-
-def _lack_of_curve() -> pl.Expr:
-    """Note on what a curve or its prior lacks, else null."""
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    return (
-        pl.when(positives.is_null())
-        .then(pl.lit(UNRANKED))
-        .when(one_class_note(positives, negatives).is_not_null())
-        .then(one_class_note(positives, negatives))
-        .when(pl.col("prior").is_null())
-        .then(pl.lit(NOT_ESTIMATED))
-        .when(pl.col("skew").is_null())
-        .then(pl.lit(AT_AN_END))
+    if_any = pl.when(pl.col("threshold").is_not_null())
+    if limits.ends is not None:
+        return if_any.then(pl.lit(promise(limits.limits, confidence, limits.ends)))
+    return if_any.then(pl.concat_list(at)).map_elements(
+        lambda priors: promise(limits.limits, confidence, priors.to_list()),
+        return_dtype=pl.String,
     )

@@ -19,7 +19,6 @@ direction therefore has half of the error rate; of one direction alone it has al
 models, any of which may be picked, each has the error rate over their number.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -27,8 +26,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS, within
-from polaroc.base.private_columns import PLACE, private
+from polaroc.base.columns import PRIOR_LIMITS, within
+from polaroc.base.private_columns import private
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
@@ -139,66 +138,54 @@ def with_promises(
     `points` are the curves of all cases at their priors, told apart by `keys`, and with the priors
     by `groups`.
     """
-    of_clusters = with_effects(points, cases, keys)
-    schema = points.collect_schema()
     models = pl.lit(1)
     # A table of curves does not say which of its keys are models.
     if cases is not None and cases.model is not None:
         rest = [name for name in keys if name != cases.model]
         models = within(pl.col(cases.model).n_unique(), rest)
+    rows = with_effects(points, cases, keys).with_columns(models.alias(MODELS))
 
     def marked(rows: pl.DataFrame) -> pl.DataFrame:
-        return _marked(rows.with_columns(models.alias(MODELS)), groups, constraints, confidence)
+        nothing = pl.lit(False).alias(PROMISED), pl.lit(None, pl.String).alias(LACK)
+        parts = rows.partition_by(groups, maintain_order=True)
+        return pl.concat(
+            [rows.clear().with_columns(nothing)]
+            + [_marked(part, constraints, confidence) for part in parts]
+        )
 
     # One curve is needed as a whole.
-    return of_clusters.map_batches(
-        marked, schema={**schema, PROMISED: pl.Boolean, LACK: pl.String},
+    return rows.map_batches(
+        marked, schema={**rows.collect_schema(), PROMISED: pl.Boolean, LACK: pl.String},
         predicate_pushdown=False, projection_pushdown=False,
     )  # fmt: skip
 
 
-def _marked(
-    points: pl.DataFrame, groups: Sequence[str], constraints: Constraints, confidence: float
-) -> pl.DataFrame:
-    """Points with `EFFECTS` and `MODELS`, marked curve by curve."""
-    is_promised = np.zeros(points.height, dtype=bool)
-    lack = np.full(points.height, None, dtype=object)
-    interval = [name for name in PRIOR_LIMITS if name in groups]
-    totals = ["skew", "positives", "negatives", MODELS, *EFFECTS, *interval]
-    curves = (
-        points.with_row_index(PLACE)
-        .filter(HAS_BOTH)
-        .group_by(groups, maintain_order=True)
-        .agg(*(pl.first(name).alias(private(name)) for name in totals), pl.col(PLACE, "tp", "fp"))
-    )
-    of_curves = curves.select(private(name) for name in totals).iter_rows()
-    counts = (curves[name] for name in (PLACE, "tp", "fp"))
-    for row, place, tp, fp in zip(of_curves, *counts, strict=True):
-        own, positives, negatives, models, of_pos, of_neg, *ends = row
-        at = place.to_numpy()
-        if own is None or None in ends:
-            lack[at] = NO_INTERVAL
-            continue
-        if inf in (of_pos, of_neg):
-            lack[at] = f"{NOT_PROMISED}{FEW_CLUSTERS}"
-            continue
+def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) -> pl.DataFrame:
+    """A curve at a prior, with `EFFECTS` and `MODELS`; its points are marked."""
+    first, is_promised, lack = curve.row(0, named=True), np.zeros(curve.height, bool), None
+    own, positives, negatives = (first[name] for name in ("skew", "positives", "negatives"))
+    ends = [first[name] for name in PRIOR_LIMITS if name in first]
+    effects = [first[name] for name in EFFECTS]
+    if own is None or None in ends:
+        lack = NO_INTERVAL
+    elif inf in effects:
+        lack = f"{NOT_PROMISED}{FEW_CLUSTERS}"
+    elif positives and negatives:
         # A promise at an estimated prior holds wherever in its interval the prior may be.
         asked = replace(constraints, ends=within_unit(*ends)) if ends else constraints
-        sample = Sample(
-            tp.to_numpy() / of_pos, fp.to_numpy() / of_neg, positives / of_pos, negatives / of_neg
+        tp, fp = (
+            curve[name].to_numpy() / one for name, one in zip(("tp", "fp"), effects, strict=True)
         )
-        is_promised[at] = promised(sample, asked, own, (1 - confidence) / models)
-        is_called = sample.tp + sample.fp > 0
-        if not is_promised[at[is_called]].any():
-            t, f = sample.tp / sample.positives, sample.fp / sample.negatives
+        sample = Sample(tp, fp, positives / effects[0], negatives / effects[1])
+        is_promised = promised(sample, asked, own, (1 - confidence) / first[MODELS])
+        if not is_promised[tp + fp > 0].any():
+            t, f = tp / sample.positives, fp / sample.negatives
             keeps = np.all(asked.kept(t, f, own), axis=0) & (t > 0)
             why = "none keeps the constraints on this table"
             if keeps.any():
                 why = f"{positives:,} positives and {negatives:,} negatives are too few"
-            lack[at] = f"{NOT_PROMISED}{why}"
-    return points.drop(*EFFECTS, MODELS).with_columns(
-        pl.Series(PROMISED, is_promised), pl.Series(LACK, lack.tolist(), dtype=pl.String)
-    )
+            lack = f"{NOT_PROMISED}{why}"
+    return curve.with_columns(pl.Series(PROMISED, is_promised), pl.lit(lack, pl.String).alias(LACK))
 
 
 def check_promising(given: object) -> None:

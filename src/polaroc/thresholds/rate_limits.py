@@ -95,7 +95,8 @@ def with_limits(
 
 def notes_on_limits(cases: Cases[Any] | None, is_limited: pl.Expr) -> list[pl.Expr]:
     """Notes on why thresholds have no limits, and on cases that may not be independent."""
-    has_few = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
+    has_rate = pl.any_horizontal(pl.col("tpr", "fpr").is_not_null())
+    has_few = has_rate & pl.any_horizontal(pl.col(EFFECTS).is_infinite())
     has_prior = pl.col("prior").is_not_null()
     unsure = has_prior & pl.any_horizontal(pl.col(PRIOR_LIMITS).is_null())
     doubt = None if cases is None else dependence(cases)

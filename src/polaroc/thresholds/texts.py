@@ -6,8 +6,6 @@ from math import inf, isfinite
 
 import polars as pl
 
-from polaroc.typing import Array
-
 
 def threshold_text(threshold: float, below: float | None = None) -> str:
     """A threshold in as few digits as select the same cases.
@@ -46,20 +44,16 @@ def threshold_texts(
     It selects the same cases as the threshold from the scores of its key in all curves. A key that
     no curve has gets all digits.
     """
-    scores = [_by_key(curve, keys) for curve in curves]
-    texts: list[str | None] = []
-    for *key, threshold in points.select(*keys, "threshold").iter_rows():
-        if threshold is None:
-            texts.append(None)
-            continue
-        own = [known[tuple(key)] for known in scores if tuple(key) in known]
-        lower = [one[one < threshold] for one in own]
-        below = max((float(one.max()) for one in lower if one.size), default=-inf)
-        texts.append(threshold_text(threshold, below if own else None))
-    return texts
-
-
-def _by_key(curve: pl.DataFrame, keys: Sequence[str]) -> "dict[tuple[object, ...], Array]":
-    rows = curve.select(*keys, "threshold").drop_nulls("threshold")
-    parts = rows.partition_by(keys, as_dict=True) if keys else {(): rows}
-    return {key: part["threshold"].to_numpy() for key, part in parts.items()}
+    score, is_lower = pl.col("score"), pl.col("score") < pl.col("threshold")
+    scores = pl.concat(one.select(*keys, score="threshold") for one in curves).drop_nulls("score")
+    beside = (
+        points.select(*keys, "threshold")
+        .with_row_index("place")
+        .join(scores, on=keys or pl.lit(0), how="left", nulls_equal=True)
+        .group_by("place", maintain_order=True)
+        .agg(pl.first("threshold"), score.filter(is_lower).max(), known=score.count() > 0)
+    )
+    return [
+        None if at is None else threshold_text(at, -inf if below is None and known else below)
+        for at, below, known in beside.select("threshold", "score", "known").iter_rows()
+    ]

@@ -25,7 +25,7 @@ from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import one_class_note, read
 from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew, some_priors
 from polaroc.probability.calibration_curve import calibration_curve
@@ -227,6 +227,8 @@ def calibration(
     keys = predictions.keys
     refuse_clash(keys, [*NUMBERS, "level"])
     rows = predictions.cases.collect()
+    if CLUSTER in rows.columns:
+        check_clusters(rows[CLUSTER].null_count())
     schema = {key: rows.schema[key] for key in keys} | NUMBERS | {REASON: pl.String()}
     found = [
         dict.fromkeys(schema)

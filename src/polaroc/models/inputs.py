@@ -173,7 +173,7 @@ def _leaks(cases: Cases[pl.DataFrame]) -> list[str]:
     number = pl.col("case").n_unique()
     tested = cases.rows.group_by("cluster", "fold").agg(tested=number)
     whole = cases.rows.group_by("cluster").agg(whole=number)
-    torn = tested.join(whole, on=["cluster"]).filter(pl.col("tested") < pl.col("whole"))
+    torn = tested.join(whole, on="cluster").filter(pl.col("tested") < pl.col("whole"))
     if torn.is_empty():
         return []
     return [

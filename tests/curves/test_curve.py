@@ -40,6 +40,47 @@ def test_counts_are_64_bit_integers_unless_weighted():
         assert {found.schema[name] for name in ("threshold", "tpr", "fpr")} == {pl.Float64}
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_counts_of_rows_that_are_counted_are_integers_and_of_weights_floats(lazy):
+    table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.1, 0.8, 0.7], "n": 2})
+    table = table.lazy() if lazy else table
+    verbs = {
+        "curve": pr.curve,
+        "hull": lambda *a, **roles: pr.hull(pr.curve(*a, **roles)),
+        "auc": lambda *a, **roles: pr.auc(pr.curve(*a, **roles)),
+        "evaluate": pr.evaluate,
+        "intervals": lambda *a, **roles: pr.evaluate(*a, **roles, measure="auc", intervals=True),
+        "check": pr.check,
+        "points": lambda *a, **roles: pr.operating_points(*a, "cost", **roles),
+        "apply": lambda *a, **roles: pr.apply_thresholds(*a, 0.5, **roles),
+        "expected cost": lambda *a, **roles: pr.expected_cost(*a, over=0.1, **roles),
+    }
+    names = ["positives", "negatives"]
+    for role, dtype in (("count", pl.Int64), ("weight", pl.Float64)):
+        for name, verb in verbs.items():
+            found = verb(table, truth="truth", score="score", **{role: "n"}).lazy()
+            schema = found.collect_schema()
+            assert [schema[one] for one in names] == [dtype] * 2, name
+            found = found.collect()
+            assert found.schema == schema
+            assert found.select(names).unique().row(0) == (4, 4)
+
+
+@pytest.mark.parametrize("role", [None, "count", "weight"])
+def test_a_plan_has_the_rates_of_its_frame_to_the_last_bit(role):
+    rng = np.random.default_rng(3)
+    for rows in (1, 7, 200, 3_000):
+        table = pl.DataFrame({
+            "truth": rng.random(rows) < 0.3, "score": rng.integers(0, rows, rows) / 7,
+            "w": rng.integers(0, 5, rows) if role == "count" else rng.random(rows),
+        })  # fmt: skip
+        roles = {"truth": "truth", "score": "score"} | ({} if role is None else {role: "w"})
+        found = pr.curve(table, **roles).select(CURVE)
+        for engine in ("in-memory", "streaming"):
+            plan = pr.curve(table.lazy(), **roles).select(CURVE)
+            assert plan.collect(engine=engine).equals(found)
+
+
 def test_totals_may_pass_what_32_bits_hold():
     table = pl.DataFrame(
         {"truth": [True, True, False, False], "score": [4, 3, 2, 1], "weight": [2**31] * 4}

@@ -60,6 +60,8 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
         False, *(pl.col(error_count_column(kind)) > 0 for kind in predictions.fatal)
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
+    if not predictions.sampled:
+        positives, negatives = positives.cast(pl.Int64), negatives.cast(pl.Int64)
     return ordered.select(
         *predictions.keys,
         pl.when(~fatal).then(positives).alias("positives"),

@@ -181,6 +181,8 @@ def evaluate(
 
     def made() -> pl.DataFrame:
         measured = _measured(cases, measures, level if intervals else None, memory, report)
+        if cases.count is not None:
+            measured = measured.cast({"positives": pl.Int64, "negatives": pl.Int64})
         return measured if estimates is None else at_estimates(measured.lazy(), estimates).collect()
 
     if isinstance(cases.rows, pl.DataFrame):
@@ -188,7 +190,7 @@ def evaluate(
     known = read(cases, once=True)
     kinds = known.rows.collect_schema()
     schema = tidy_schema(
-        {name: kinds[name] for name in known.keys}, measures, weighted=known.weighted,
+        {name: kinds[name] for name in known.keys}, measures, weighted=known.sampled,
         limits=intervals,
     )  # fmt: skip
     return deferred(made, schema)

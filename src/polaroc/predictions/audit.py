@@ -89,6 +89,8 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
         pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT)
     )
     weight = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
+    if not predictions.sampled:
+        weight = weight.cast(pl.Int64)
     score = pl.col(SCORE) if cases.count is None else pl.col(SCORE).filter(pl.col(COUNT) > 0)
     report = (
         rows.group_by(keys)

@@ -161,7 +161,7 @@ def _totals(
     if cases.weight:
         wide = wide.with_columns(effective_number(pl.col("negatives"), pl.col(NEG_SQUARES)))
     return wide.with_columns(
-        pl.col("positives", "negatives").cast(pl.Float64 if cases.counted_by else pl.Int64),
+        pl.col("positives", "negatives").cast(pl.Float64 if cases.weight else pl.Int64),
         pl.format("dropped {}", errors_in_words(codes)).alias(DROPPED),
     )
 

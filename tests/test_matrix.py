@@ -246,3 +246,24 @@ def test_a_count_is_so_many_equal_rows(verb):
         verb, "none", lambda table: table.select(pl.exclude("count").repeat_by("count").explode())
     )
     assert_same(expected(verb, "count"), repeated.lazy().collect())
+
+
+def sharp(table):
+    """Twenty times the cases, with scores nearer and nearer to the ends."""
+    scores = pl.col("A", "B") if "A" in table.columns else pl.col("score")
+    return pl.concat(
+        table.with_columns(
+            (((scores - 0.6) * -5 * copy).exp() + 1).pow(-1), pl.col("case") + CASES * copy
+        )
+        for copy in range(1, 21)
+    )
+
+
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
+@pytest.mark.parametrize(
+    "verb", [pytest.param(name, marks=pytest.mark.slow if name in LONGER else ()) for name in VERBS]
+)
+def test_numpy_that_raises_for_rounded_numbers_changes_no_answer(verb):
+    found = answer(verb, "none", sharp).lazy().collect()
+    with np.errstate(all="raise"):
+        assert_same(answer(verb, "none", sharp).lazy().collect(), found)

@@ -99,6 +99,8 @@ def promised(sample: Sample, constraints: Constraints, own: float, delta: float)
     return result
 
 
+# Tails that are 0 to any precision are no error, whatever NumPy is set to raise.
+@np.errstate(under="ignore")
 def chance_broken(sample: Sample, a: float, b: float, c: float) -> Array:
     """The chance, at each threshold, that true rates are not in the half-plane a·t + b·f + c ≥ 0.
 

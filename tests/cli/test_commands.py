@@ -1,6 +1,7 @@
 """Every command beside the function that it calls: the same table, the same answers."""
 
 import json
+import re
 from inspect import signature
 from itertools import cycle
 
@@ -426,6 +427,16 @@ def test_defaults_are_those_of_the_function(name):
     for one in COMMANDS[name].params:
         if one.name in parameters and one.default is not None and one.name != "nulls":
             assert one.default == parameters[one.name].default, one.name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_about_options_and_not_about_python(name):
+    for one in COMMANDS[name].params:
+        text = one.help or ""
+        assert not re.search(r"\bNone\b|\bTrue\b|\bFalse\b|\bpr\.|[{}]|\w=", text), one.name
+        # Options that are named in it are those of the command.
+        own = {word for other in COMMANDS[name].params for word in other.opts}
+        assert {*re.findall(r"(?<!\S)--[a-z][a-z-]*", text)} <= own | {"--out"}, one.name
 
 
 @pytest.mark.parametrize("name", COMMANDS)

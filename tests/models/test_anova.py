@@ -203,3 +203,14 @@ def test_priors_that_are_equal_up_to_rounding_are_one():
     for changed in (near, twice):
         assert_same_numbers(terms(changed), terms(table))
     assert_same_numbers(terms(near, "estimate"), terms(table, "estimate"))
+
+
+def test_the_summary_has_no_p_value_to_many_powers_of_ten_and_all_of_each_warning():
+    result = pr.anova(cube(blocks=40))
+    assert row(result.table, "model")["p_value"] < 1e-9
+    shown = " ".join(result.summary().split())
+    assert "p < 0.001" in shown
+    assert "e-" not in shown
+    assert result.warnings
+    for warning in result.warnings:
+        assert " ".join(warning.split()) in shown

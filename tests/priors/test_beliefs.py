@@ -66,6 +66,30 @@ def test_a_grid_has_equal_steps_and_both_ends(spacing, scale, n):
         assert grid["skew"].to_numpy() == pytest.approx((1 - found) / found)
 
 
+def test_observed_is_a_word_wherever_it_was_read():
+    # Made when it runs, as a word of a file is, and not the same object as one of a program.
+    word = "".join(["ob", "served"])
+    table = pr.datasets.twenty_scores()
+    curve = pr.curve(table)
+    calls = {
+        "evaluate": lambda one: pr.evaluate(table, priors=one),
+        "among others": lambda one: pr.evaluate(table, priors=[one, 0.1]),
+        "score_prior": lambda one: pr.evaluate(table, measure="brier", score_prior=one),
+        "auprec": lambda one: pr.auprec(curve, one),
+        "surface": lambda one: pr.surface(curve, one),
+        "achievable": lambda one: pr.achievable(curve, one, 3),
+        "points": lambda one: pr.operating_points(curve, "cost", priors=one),
+        "posterior": lambda one: pr.operating_points(
+            curve, "posterior", priors=one, score_prior=one
+        ),
+        "apply": lambda one: pr.apply_thresholds(table, 0.5, priors=one),
+        "decision_curve": lambda one: pr.decision_curve(curve, priors=one, score_prior=one),
+        "calibration": lambda one: pr.calibration(table, one, score_prior=one).curve,
+    }
+    for name, call in calls.items():
+        assert call(word).equals(call("observed")), name
+
+
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [

@@ -22,15 +22,15 @@ def number(value: float | None, digits: int = 3) -> str | None:
     return f"{value:#.2g}" if is_small else f"{value:.{digits}f}"
 
 
-def significant(value: float | None, digits: int = 4) -> str | None:
-    """A number to so many digits, such as a prior or a cost; None of None.
+def significant(value: float | None) -> str | None:
+    """A number to four digits, such as a prior or a cost; None of None.
 
     Examples
     --------
     >>> significant(0.00021), significant(1234567.0), significant(0.5)
     ('0.00021', '1.235e+06', '0.5')
     """
-    return None if value is None else f"{value:.{digits}g}"
+    return None if value is None else f"{value:.4g}"
 
 
 # Smaller p-values are not written out: tails of distributions are not known so far out.
@@ -76,15 +76,15 @@ def with_limits(estimate: float | None, lower: float | None, upper: float | None
     return f"{number(estimate)}{ends}"
 
 
-def percent(share: float, digits: int = 3) -> str:
-    """A share in per cent, to so many digits; less than 1 is not rounded to 100 %.
+def percent(share: float) -> str:
+    """A share in per cent, to three digits; less than 1 is not rounded to 100 %.
 
     Examples
     --------
     >>> percent(0.125), percent(0.9999), percent(1.0)
     ('12.5 %', '99.99 %', '100 %')
     """
-    text = f"{100 * share:.{digits}g}"
+    text = f"{100 * share:.3g}"
     if text == "100" and 100 * share < ALL:
         # With the decimals that keep it below 100.
         text = f"{100 * share:.{-floor(log10(100 - 100 * share))}f}"

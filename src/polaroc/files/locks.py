@@ -13,7 +13,7 @@ ABANDONED_AFTER = 60
 
 
 @contextmanager
-def locked(folder: Path, wait: bool = True) -> Iterator[bool]:
+def locked(folder: Path) -> Iterator[bool]:
     """Hold the lock of a folder in the block; False if there is none, or another process has it."""
     try:
         import fcntl
@@ -24,7 +24,7 @@ def locked(folder: Path, wait: bool = True) -> Iterator[bool]:
     try:
         is_held = False
         with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_held = True
         yield is_held
     finally:
@@ -43,7 +43,7 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     >>> folder.exists()
     False
     """
-    with TemporaryDirectory(prefix=prefix, dir=parent) as name, locked(Path(name), wait=False):
+    with TemporaryDirectory(prefix=prefix, dir=parent) as name, locked(Path(name)):
         yield Path(name)
 
 
@@ -52,6 +52,6 @@ def sweep(parent: Path, prefix: str) -> None:
     for folder in parent.glob(f"{prefix}*"):
         with suppress(OSError):
             if time.time() - folder.lstat().st_mtime > ABANDONED_AFTER:
-                with locked(folder, wait=False) as is_held:
+                with locked(folder) as is_held:
                     if is_held:
                         shutil.rmtree(folder, ignore_errors=True)

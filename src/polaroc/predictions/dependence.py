@@ -14,11 +14,10 @@ MIN_VALUES = 10
 LOOKED_AT = 10_000
 
 
-def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
+def dependence(cases: Cases[Any]) -> str | None:
     """Note on rows of a key that share a case; None where none do.
 
-    A lazy table is not read for it, and nothing is said where clusters are named. What is
-    `of_measures` takes `cluster`.
+    A lazy table is not read for it, and nothing is said where clusters are named.
 
     Examples
     --------
@@ -48,7 +47,7 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     return (
         f"rows with the same {name} are not independent ({number} values on {size:,} rows), so "
         f"limits, tests and promises are too sure: "
-        f"{f'name it as cluster={name}, or ' if of_measures else ''}take one row of each"
+        f"name it as cluster={name}, or take one row of each"
     )
 
 

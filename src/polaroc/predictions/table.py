@@ -63,11 +63,6 @@ class Predictions:
         weighing = self.valid_rows.filter(pl.col(WEIGHT) > 0)
         return weighing if self.sampled else each_case(weighing)
 
-    def count_invalid(self) -> int:
-        """Number of rows with errors."""
-        count: int = self.rows.select(pl.col(ROW_ERROR).count().cast(pl.Int64)).collect().item()
-        return count
-
 
 def read(
     cases: Cases[Any],

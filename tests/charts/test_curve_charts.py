@@ -9,8 +9,8 @@ from drawing import curves, distance_to_line, drawn, precision, predictions, rec
 
 import polaroc as pr
 
-# Of the width and height of a panel: less than a pixel.
-TOLERANCE = 0.5 / 800
+# Half a pixel of the width and height of a panel.
+TOLERANCE = 0.5 / 400
 MOST_POINTS = 2_500
 
 
@@ -81,19 +81,14 @@ def test_lines_of_the_explorer_are_near_the_curve_at_every_prior(name, prior):
     curve = CURVES[name]()
     (record,) = pr.charts.explorer(curve, over=(0.001, 0.999)).to_dict()["data"]["values"]
     f, t = np.array(record["fpr"]), np.array(record["tpr"])
-    # The limit at the corner, where no case is called positive.
-    at_corner = t + f == 0
-    shown = precision(
-        np.where(at_corner, record["first_tpr"], t),
-        np.where(at_corner, record["first_fpr"], f), prior,
-    )  # fmt: skip
+    shown = precision(t, f, prior)
     of_f, of_t = along(curve)
     of_roc = np.column_stack([of_f, of_t])
     of_f, of_t = of_f[of_t + of_f > 0], of_t[of_t + of_f > 0]
     exact = np.column_stack([of_t, precision(of_t, of_f, prior)])
     assert distance_to_line(exact, np.column_stack([t, shown])).max() <= TOLERANCE
     assert distance_to_line(of_roc, np.column_stack([f, t])).max() <= TOLERANCE
-    assert len(record["at"]) <= MOST_POINTS
+    assert len(record["tpr"]) <= MOST_POINTS
 
 
 @pytest.mark.slow
@@ -112,15 +107,22 @@ def test_row_order_does_not_matter():
     assert records(pr.charts.roc(curve)) == records(pr.charts.roc(shuffled))
 
 
+def panels(chart) -> dict[str, dict]:
+    """The panels of a chart by their titles."""
+    return {panel["title"]["text"]: panel for panel in chart.to_dict()["concat"]}
+
+
 def test_panels_are_the_priors():
     surface = curves(predictions(500)).pipe(pr.surface, [0.01, 0.5, 0.1])
-    spec = pr.charts.pr(surface).to_dict()
-    assert spec["facet"]["sort"] == ["50 % positives", "10 % positives", "1 % positives"]
-    assert {record["chance"] for record in records(pr.charts.pr(surface))} == {0.5, 0.1, 0.01}
+    found = panels(pr.charts.pr(surface))
+    assert [*found] == ["50 % positives", "10 % positives", "1 % positives"]
+    levels = [panel["layer"][0]["data"]["values"] for panel in found.values()]
+    assert levels == [[{"y": prior}] for prior in (0.5, 0.1, 0.01)]
     own = curves(predictions(900, keys=9)).pipe(pr.surface, ["observed", 0.1])
-    found = records(pr.charts.pr(own))
-    assert {record["panel"] for record in found} == {"share as observed", "10 % positives"}
-    assert len(found) == 18
+    found = panels(pr.charts.pr(own))
+    assert {name: len(records(panel)) for name, panel in found.items()} == {
+        "share as observed": 9, "10 % positives": 9,
+    }  # fmt: skip
 
 
 def test_further_rates_of_a_surface_are_no_keys():
@@ -172,38 +174,30 @@ def folded() -> pl.DataFrame:
 
 
 def test_bands_of_roc_are_those_of_the_table():
-    for means, band in (
-        (pr.mean_curve(folded()), "fold"),
-        (pr.mean_curve(folded(), spread="t", test_train_ratio=0.25), ...),
-    ):
-        chart = pr.charts.roc(folded(), band=means.lazy() if band is ... else band)
-        found = [record for record in records(chart) if "lower" in record][:3]
-        parts = means.partition_by("model", maintain_order=True)
-        for record, mine in zip(found, parts, strict=True):
-            for name, column in {
-                "x": "fpr",
-                "y": "tpr",
-                "lower": "lower",
-                "upper": "upper",
-            }.items():
-                np.testing.assert_allclose(record[name], mine[column], atol=5.1e-5)
+    for options in ({}, {"spread": "t", "test_train_ratio": 0.25}):
+        means = pr.mean_curve(folded(), **options)
+        for table in (means, means.lazy()):
+            found = records(pr.charts.roc(table))
+            parts = means.partition_by("model", maintain_order=True)
+            columns = {"x": "fpr", "y": "tpr", "lower": "lower", "upper": "upper"}
+            for record, mine in zip(found, parts, strict=True):
+                for name, column in columns.items():
+                    np.testing.assert_allclose(record[name], mine[column], atol=5.1e-6)
 
 
 def test_bands_of_precision_recall_are_those_of_the_table():
-    surface = folded().pipe(pr.surface, [0.5, 0.1])
-    means = pr.mean_curve(surface).sort("prior", descending=True, maintain_order=True)
-    found = [
-        record for record in records(pr.charts.pr(surface, band=["fold"])) if "lower" in record
-    ]
-    parts = means.partition_by("model", "prior", maintain_order=True)
-    for record, mine in zip(found, parts, strict=True):
-        assert record["panel"] == f"{100 * mine['prior'][0]:.3g} % positives"
-        for name, column in (("x", "tpr"), ("y", "precision"), ("upper", "upper")):
-            np.testing.assert_allclose(record[name], mine[column], atol=5.1e-5)
+    means = folded().pipe(pr.surface, [0.5, 0.1]).pipe(pr.mean_curve)
+    found = panels(pr.charts.pr(means))
+    assert [*found] == ["50 % positives", "10 % positives"]
+    for panel, prior in zip(found.values(), (0.5, 0.1), strict=True):
+        parts = means.filter(prior=prior).partition_by("model", maintain_order=True)
+        for record, mine in zip(records(panel), parts, strict=True):
+            for name, column in (("x", "tpr"), ("y", "precision"), ("upper", "upper")):
+                np.testing.assert_allclose(record[name], mine[column], atol=5.1e-6)
 
 
 def test_single_curves_have_no_band():
-    assert "NaN" not in svg(pr.charts.roc(folded().filter(fold=0), band="fold"))
+    assert "NaN" not in svg(pr.charts.roc(pr.mean_curve(folded().filter(fold=0))))
 
 
 def test_hulls_and_achievable_curves_are_drawn_over_their_curves():
@@ -217,13 +211,13 @@ def test_hulls_and_achievable_curves_are_drawn_over_their_curves():
         assert distance_to_line(points, drawn(record)).max() <= TOLERANCE
     best = pr.achievable(curve, [0.5, 0.1])
     chart = pr.charts.pr(curve.pipe(pr.surface, [0.5, 0.1, 0.01]), achievable=best)
-    overlays = [record for record in records(chart) if record["kind"] == "overlay"]
-    for record in overlays:
-        mine = best.filter(prior=record["prior"], model=int(record["series"]))
-        points = mine.select("tpr", "precision").to_numpy()
-        assert distance_to_line(points, drawn(record)).max() <= TOLERANCE
-    panels = sorted(record["panel"] for record in overlays)
-    assert panels == ["10 % positives"] * 2 + ["50 % positives"] * 2
+    for prior, panel in zip((0.5, 0.1, 0.01), panels(chart).values(), strict=True):
+        overlays = [record for record in records(panel) if "threshold" not in record]
+        assert [record["line"] for record in overlays] == ["0", "1"][: 2 * (prior > 0.01)]
+        for record in overlays:
+            mine = best.filter(prior=prior, model=int(record["series"]))
+            points = mine.select("tpr", "precision").to_numpy()
+            assert distance_to_line(points, drawn(record)).max() <= TOLERANCE
 
 
 # What a pointer is told.
@@ -235,27 +229,30 @@ def test_what_is_told_are_rows_of_the_curve_along_all_of_the_line(priors):
     chart = pr.charts.roc(curve) if priors is None else pr.charts.pr(curve.pipe(pr.surface, priors))
     found = records(chart, ("threshold",))
     keys = [(record["line"], record.get("prior")) for record in found]
-    assert keys == [(model, prior) for model in "01" for prior in priors or [None]]
+    assert sorted(keys) == [(model, prior) for model in "01" for prior in priors or [None]]
     for record in found:
         rows = curve.filter(model=int(record["line"])).to_dicts()[1:]
         given = {f"{row['threshold']:.6g}": row for row in rows}
-        rows = pl.DataFrame([given[f"{at:.6g}"] for at in record["threshold"]])
-        for rate in ("tpr", "fpr"):
-            assert record[rate] == pytest.approx(rows[rate].to_list(), rel=1e-3)
+        names = ("x", "y", "fpr") if record.get("prior") else ("x", "y")
+        told = pl.DataFrame({name: record[name] for name in ("threshold", *names)}).drop_nulls()
+        rows = pl.DataFrame([given[f"{at:.6g}"] for at in told["threshold"]])
         if record.get("prior"):
             exact = precision(rows["tpr"], rows["fpr"], record["prior"])
-            assert record["precision"] == pytest.approx(exact.to_list(), rel=1e-3)
+            columns = rows["tpr"], exact, rows["fpr"]
         else:
-            # A curve from corner to corner is at most 2 long, and about 60 points are told of.
-            steps = np.hypot(np.diff(record["fpr"]), np.diff(record["tpr"]))
+            columns = rows["fpr"], rows["tpr"]
+            # A curve from corner to corner is at most 2 long, with about 120 points to look up.
+            steps = np.hypot(told["x"].diff().drop_nulls(), told["y"].diff().drop_nulls())
             assert steps.max() <= 0.05
+        for name, column in zip(names, columns, strict=True):
+            assert told[name].to_list() == pytest.approx(column.to_list(), rel=1e-4)
 
 
 def test_many_curves_are_told_of_in_little_space():
     found = records(pr.charts.roc(curves(predictions(6_000, keys=60))), ("threshold",))
     assert len(found) == 60
-    assert all(record["threshold"] for record in found)
-    assert len(json.dumps(found)) <= 60_000
+    assert all(any(record["threshold"]) for record in found)
+    assert len(json.dumps(found)) <= 75_000
 
 
 @pytest.mark.parametrize("name", ["steps", "ties", "long segments"])
@@ -283,6 +280,6 @@ def test_infinite_scores_are_told():
     table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [np.inf, 1.0, 0.0, -np.inf]})
     curve = curves(table, model=None)
     (record,) = records(pr.charts.roc(curve), ("threshold",))
-    assert record["threshold"] == ["∞", 1.0, 0.0, "−∞"]
+    assert record["threshold"] == [None, "∞", 1.0, 0.0, "−∞"]
     (record,) = pr.charts.explorer(curve).to_dict()["data"]["values"]
     assert (record["threshold"][1], record["threshold"][-1]) == ("∞", "−∞")

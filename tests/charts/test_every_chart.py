@@ -45,10 +45,6 @@ KINDS = {
 }
 
 
-def heading_of(spec: dict) -> str:
-    return spec["title"] if isinstance(spec["title"], str) else spec["title"]["text"]
-
-
 # One model has no pairs.
 SWEEP = [(name, kind) for name in CASES for kind in KINDS if (name, kind) != ("pairs", "one model")]
 
@@ -57,7 +53,7 @@ SWEEP = [(name, kind) for name in CASES for kind in KINDS if (name, kind) != ("p
 def test_a_chart_is_valid_json_that_says_what_it_is(name, kind):
     spec = CASES[name](KINDS[kind]()).to_dict(validate=False)
     spec = json.loads(json.dumps(spec, allow_nan=False))
-    assert spec["description"].startswith(heading_of(spec))
+    assert spec["description"].startswith(spec["title"]["text"])
     # The schema is slow, and the kinds of a chart differ in their data.
     if kind == "models":
         assert list(VALIDATOR.iter_errors(spec)) == []
@@ -163,7 +159,7 @@ def test_titles_and_colours_are_those_given_and_a_model_keeps_its_own(name):
     some = DRAWN[name](rows.filter(pl.col("model") != "B"))
     spec = draw(some, colours=given, title="what I say").to_dict()
     assert colours_of(spec) == {("A", "#111111"), ("C", "#333333")}
-    assert heading_of(spec) == "what I say"
+    assert spec["title"]["text"] == "what I say"
 
 
 @pytest.mark.parametrize("name", ["roc", "accsens_plane"])

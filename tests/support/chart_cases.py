@@ -39,10 +39,10 @@ def watched(table: pl.DataFrame) -> pl.DataFrame:
 CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "roc": lambda table: pr.charts.roc(curves(table)),
     "pr": lambda table: pr.charts.pr(curves(table).pipe(pr.surface, [0.5, 0.1])),
-    "roc with bands": lambda table: pr.charts.roc(curves(table, "fold"), band="fold"),
+    "roc with bands": lambda table: pr.charts.roc(pr.mean_curve(curves(table, "fold"))),
     "roc with hull": lambda table: pr.charts.roc(curves(table), hull=pr.hull(curves(table))),
     "pr with bands": lambda table: pr.charts.pr(
-        curves(table, "fold").pipe(pr.surface, [0.5, 0.1]), band="fold"
+        curves(table, "fold").pipe(pr.surface, [0.5, 0.1]).pipe(pr.mean_curve)
     ),
     "pr with achievable": lambda table: pr.charts.pr(
         curves(table).pipe(pr.surface, 0.1), achievable=pr.achievable(curves(table), 0.1)

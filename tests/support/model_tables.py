@@ -33,8 +33,8 @@ def values(part) -> list[list[dict]]:
 
 
 def near(expected):
-    """As charts are rounded."""
-    return pytest.approx(np.array(expected).tolist(), abs=1e-6)
+    """As charts are rounded, to five digits."""
+    return pytest.approx(np.array(expected).tolist(), rel=5.1e-5)
 
 
 def grid(table: pl.DataFrame, measure: str = "auprec") -> np.ndarray:

@@ -4,12 +4,11 @@ from polaroc.charts.accsens import accsens_plane
 from polaroc.charts.by_prior import auprec_by_prior
 from polaroc.charts.calibration import reliability
 from polaroc.charts.costs import cost_curves, decision_curves
+from polaroc.charts.curves import pr, roc
 from polaroc.charts.drift import operating_drift
-from polaroc.charts.explore import explorer
+from polaroc.charts.explorer import explorer
 from polaroc.charts.monitoring import monitor
 from polaroc.charts.pairwise import pairs
-from polaroc.charts.precision_recall import pr
-from polaroc.charts.roc_curves import roc
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "explorer", "monitor",

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
-from polaroc.charts.layers import chance_diagonal, columns_of, data, panels_by_prior
-from polaroc.charts.libraries import alt
-from polaroc.charts.lines import lines
-from polaroc.charts.options import checked
-from polaroc.charts.theme import colour, share_axis, with_theme
+from polaroc.charts.layers import (
+    band_layer,
+    chance_diagonal,
+    data,
+    line_layer,
+    panels_by_prior,
+    tooltips,
+)
+from polaroc.charts.libraries import alt, unchecked
+from polaroc.charts.lines import lines, series_of
+from polaroc.charts.theme import share_axis, style, with_theme
 from polaroc.errors import InvalidTable
 
-if TYPE_CHECKING:
-    from polaroc.charts.lines import Lines
-
 NEEDED = ("prior", "score", "probability", "lower", "upper", "cases", "note")
-DIGITS = 6
 SAYS, RIGHT = "the score says", "share of positives"
 BAND = "band: where the line would be, score by score, if scores were calibrated"
 
 
-@checked
+@unchecked
 def reliability(
     calibration: pl.LazyFrame | pl.DataFrame,
     title: str = "Reliability",
@@ -75,44 +76,18 @@ def reliability(
             hint="turn scores into probabilities first: polaroc.probabilities(...).",
         )
     left_out = every.filter(pl.col("score").is_null()).select(keys).unique().height
-    subtitle = BAND
-    if left_out:
-        subtitle += f"; left out, scores are not probabilities: {left_out} key(s)"
-    charts = panels_by_prior(
-        table, keys, lambda panel: _layers(_records(panel, keys), keys, colours), narrow=0.6
-    )
-    heading = alt.TitleParams(title, subtitle=subtitle)
-    columns = columns_of(len(charts))
-    return with_theme(alt.concat(*charts, columns=columns).properties(title=heading))
-
-
-def _records(panel: pl.DataFrame, keys: list[str]) -> Lines:
-    shown = panel.with_columns(pl.col("score", "probability", "lower", "upper").round(DIGITS))
-    return lines(shown, keys, "score", "probability", ["prior"], ("lower", "upper", "cases"))
-
-
-def _layers(drawn: Lines, keys: list[str], colours: Mapping[str, str] | None) -> alt.LayerChart:
-    base = data(drawn.records).transform_flatten(["x", "y", "lower", "upper", "cases", "at"])
-    across = alt.X("x:Q", **share_axis(SAYS))
-    up_axis = alt.Y("y:Q", **share_axis(RIGHT))
-    hue = colour(drawn.series, drawn.title, colours)
-    band = (
-        base.transform_filter("isValid(datum.lower)")
-        .mark_area(opacity=0.15, line=False, clip=True)
-        .encode(
-            across,
-            alt.Y("lower:Q", **share_axis(RIGHT)),
-            alt.Y2("upper:Q"),
-            hue,
-            alt.Detail("id:N"),
-        )
-    )
+    axes = alt.X("x:Q", **share_axis(SAYS)), alt.Y("y:Q", **share_axis(RIGHT))
+    channels = style(series_of(table, keys), keys[0] if keys else "", colours)
     titles = {"x": SAYS, "y": RIGHT, "lower": "band from", "upper": "band to"}
-    tooltip = [
-        *([alt.Tooltip("line:N", title="scores of")] if keys else []),
-        *(alt.Tooltip(f"{name}:Q", title=says, format=".3f") for name, says in titles.items()),
-    ]
-    line = base.mark_line(strokeWidth=2, clip=True, point=alt.OverlayMarkDef(size=14)).encode(
-        across, up_axis, hue, alt.Detail("id:N"), alt.Order("at:Q"), tooltip=tooltip
-    )
-    return alt.LayerChart(layer=[chance_diagonal(), band, line])
+    telling = tooltips(keys, {name: (says, ".3f") for name, says in titles.items()}, "scores of")
+
+    def draw(panel: pl.DataFrame) -> alt.LayerChart:
+        records = lines(panel, keys, "score", "probability", ["lower", "upper"], ["prior"])
+        base = data(records, "x", "y", "lower", "upper")
+        points = alt.OverlayMarkDef(size=14)
+        line = line_layer(base, records, *axes, *channels, telling, clip=True, point=points)
+        band = band_layer(base, axes[0], channels[0])
+        return alt.LayerChart(layer=[chance_diagonal(), band, line])
+
+    without = f"left out, scores are not probabilities: {left_out} key(s)" if left_out else ""
+    return with_theme(panels_by_prior(table, keys, draw), title, [BAND, without])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -12,24 +12,22 @@ from polaroc.charts.layers import (
     band_layer,
     dashed_line,
     data,
-    drawn_lines,
-    finished,
-    line_marks,
+    level_line,
+    line_layer,
     panels_by_prior,
+    tooltips,
 )
-from polaroc.charts.libraries import alt
-from polaroc.charts.lines import lines
-from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
+from polaroc.charts.libraries import alt, unchecked
+from polaroc.charts.lines import lines, series_of
+from polaroc.charts.theme import GREY, SIZE, share_axis, style, with_theme
 from polaroc.errors import InvalidTable
 from polaroc.thresholds.cost_curves import PROBABILITY_COST
 
 # Range of negative net benefits, as a share of the greatest possible one.
 BELOW = 0.2
-DECIMALS = 6
 
 
-@checked
+@unchecked
 def cost_curves(
     costs: pl.LazyFrame | pl.DataFrame,
     title: str = "Cost curves",
@@ -56,8 +54,8 @@ def cost_curves(
     Raises
     ------
     InvalidTable, InvalidArgument
-        For anything but the table or the result that the chart shows; for an option outside
-        what is allowed, and for more curves than can be told apart, 300 in most charts.
+        Where the columns of cost curves are missing; for more than 300 curves; where `colours`
+        lacks a model.
 
     Examples
     --------
@@ -70,25 +68,22 @@ def cost_curves(
     needed = (PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
     keys = [name for name in require(lazy, needed, source="cost_curve(...)") if name not in needed]
     points = lazy.sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
-    drawn = lines(points, keys, PROBABILITY_COST, "cost")
-    trivial = dashed_line((0, 0), (0.5, 0.5), (1, 0))
-    axis = alt.Y(
+    records = lines(points, keys, PROBABILITY_COST, "cost")
+    up = alt.Y(
         "y:Q", scale=alt.Scale(domain=[0, 0.5], nice=False), title="normalised expected cost",
         axis=alt.Axis(values=[0, 0.1, 0.2, 0.3, 0.4, 0.5], format=".1f"),
     )  # fmt: skip
     across = alt.X("x:Q", **share_axis("probability cost: πc / (πc + (1−π)d)"))
-    tooltip = [
-        *([alt.Tooltip("line:N", title="curve")] if keys else []),
-        alt.Tooltip("x:Q", title="probability cost", format=".3f"),
-        alt.Tooltip("y:Q", title="normalised expected cost", format=".4f"),
-    ]
-    marks = line_marks(data(drawn.records), drawn, colours=colours)
-    layers = [trivial, marks.encode(across, axis, tooltip=tooltip)]
-    subtitle = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
-    return finished(layers, title, [subtitle], width=1.2 * SIZE, height=0.8 * SIZE)
+    shown = {"x": ("probability cost", ".3f"), "y": ("normalised expected cost", ".4f")}
+    channels = style(series_of(points, keys), keys[0] if keys else "", colours)
+    base = data(records, "x", "y")
+    marks = line_layer(base, records, across, up, *channels, tooltips(keys, shown), clip=True)
+    chart = alt.layer(dashed_line((0, 0), (0.5, 0.5), (1, 0)), marks)
+    caption = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
+    return with_theme(chart.properties(width=1.2 * SIZE, height=0.8 * SIZE), title, [caption])
 
 
-@checked
+@unchecked
 def decision_curves(
     benefits: pl.LazyFrame | pl.DataFrame,
     title: str = "Decision curves",
@@ -138,41 +133,40 @@ def decision_curves(
             "no key has a net benefit: its scores are not probabilities, from 0 to 1.",
             hint="turn scores into probabilities before decision_curve.",
         )
-    charts = panels_by_prior(
-        table, keys, lambda panel: _decisions(panel, keys, colours), narrow=0.7, ratio=0.8
-    )
-    subtitle = "grey: calling all positive; dashed: calling none"
-    if "level" in table.columns and not table.is_empty():
-        subtitle += f"; band: {percent(table['level'][0])} limits at each threshold"
-    if table.height < every.height:
-        left_out = every.filter(pl.col("net_benefit").is_null()).select(keys).n_unique()
-        subtitle += f"; left out, scores are not probabilities: {left_out} key(s)"
-    heading = alt.TitleParams(title, subtitle=subtitle)
-    return with_theme(alt.concat(*charts, columns=2).properties(title=heading))
-
-
-def _decisions(
-    panel: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None
-) -> alt.LayerChart:
-    ends = [end for end in ("lower", "upper") if end in panel.columns]
-    shown = panel.with_columns((pl.col("net_benefit", "treat_all", *ends) * 100).round(DECIMALS))
-    own, every = (
-        lines(shown, keys, "threshold", name, ["prior"], beside)
-        for name, beside in (("net_benefit", ends), ("treat_all", []))
-    )
-    bands = [band_layer(data(own.records), own, colours)] if ends else []
+    limits = [end for end in ("lower", "upper") if end in table.columns]
+    per_100 = table.with_columns(pl.col("net_benefit", "treat_all", *limits) * 100)
+    channels = style(series_of(table, keys), keys[0] if keys else "", colours)
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     across = alt.X("x:Q", title="threshold probability", axis=axis)
-    greatest = 100 * max(panel["prior"], default=1)
-    scale = alt.Scale(domain=[-BELOW * greatest, greatest], nice=False)
-    up = alt.Y("y:Q", scale=scale, title="net benefit: true positives per 100 cases")
-    tooltip = [
-        *([alt.Tooltip("line:N", title="curve")] if keys else []),
-        alt.Tooltip("prior:Q", title="prior", format=".3~p"),
-        alt.Tooltip("x:Q", title="threshold probability", format=".3f"),
-        alt.Tooltip("y:Q", title="net benefit per 100 cases", format=".2f"),
-    ]
-    treat_all = drawn_lines(data(every.records), across, up, color=GREY, strokeWidth=1, clip=True)
-    none = data([{"y": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("y:Q"))
-    model = line_marks(data(own.records), own, colours=colours).encode(across, up, tooltip=tooltip)
-    return alt.LayerChart(layer=[*bands, treat_all, none, model])
+    telling = tooltips(
+        keys,
+        {
+            "prior": ("prior", ".3~p"),
+            "x": ("threshold probability", ".3f"),
+            "y": ("net benefit per 100 cases", ".2f"),
+        },
+    )
+
+    def draw(panel: pl.DataFrame) -> alt.LayerChart:
+        every = lines(panel, keys, "threshold", "treat_all")
+        own = lines(panel, keys, "threshold", "net_benefit", limits, ["prior"])
+        base = data(own, "x", "y", *limits)
+        greatest = 100 * max(panel["prior"], default=1)
+        scale = alt.Scale(domain=[-BELOW * greatest, greatest], nice=False)
+        up = alt.Y("y:Q", scale=scale, title="net benefit: true positives per 100 cases")
+        grey = {"color": GREY, "strokeWidth": 1, "clip": True}
+        layers = [
+            *([band_layer(base, across, channels[0])] if limits else []),
+            line_layer(data(every, "x", "y"), every, across, up, **grey),
+            level_line(0),
+            line_layer(base, own, across, up, *channels, telling, clip=True),
+        ]
+        return alt.LayerChart(layer=layers)
+
+    captions = ["grey: calling all positive; dashed: calling none"]
+    if "level" in table.columns and not table.is_empty():
+        captions.append(f"band: {percent(table['level'][0])} limits at each threshold")
+    if table.height < every.height:
+        left_out = every.filter(pl.col("net_benefit").is_null()).select(keys).n_unique()
+        captions.append(f"left out, scores are not probabilities: {left_out} key(s)")
+    return with_theme(panels_by_prior(per_100, keys, draw, ratio=0.8), title, captions)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys, require
 from polaroc.base.tables import as_polars
-from polaroc.base.text import key_text
-from polaroc.charts.layers import chance_diagonal, curves, data, finished
-from polaroc.charts.libraries import alt
-from polaroc.charts.lines import FEWER_KEYS, refuse_many, straight_lines, thinned
-from polaroc.charts.options import checked
-from polaroc.charts.theme import prior_label, share_axis, style
+from polaroc.charts.layers import chance_diagonal, data, line_layer, tooltips
+from polaroc.charts.libraries import alt, unchecked
+from polaroc.charts.lines import FEWER_KEYS, lines, named_rows, series_of
+from polaroc.charts.theme import DARK, SIZE, prior_label, share_axis, style, with_theme
+from polaroc.charts.thinning import line_points, thinned
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
@@ -24,10 +22,16 @@ MAX_POINTS = 1_000
 CAPTION = (
     "straight: from the lowest share of positives to the highest; Sens is that distance over √2"
 )
-JOINED = [5, 3]
+SHOWN = {
+    "prior": ("prior", ".3~p"),
+    "threshold": ("call positive if score ≥", ""),
+    "y": ("recall (true positive rate)", ".4f"),
+    "x": ("false positive rate", ".4f"),
+    "precision": ("precision at the prior", ".4f"),
+}
 
 
-@checked
+@unchecked
 def operating_drift(
     points: pl.LazyFrame | pl.DataFrame,
     curve: pl.LazyFrame | pl.DataFrame | None = None,
@@ -70,94 +74,58 @@ def operating_drift(
     >>> pr.charts.operating_drift(points, curves).to_dict()["title"]["text"]
     'Where operating points drift as the prior changes'
     """
-    lazy = as_lazy(points)
-    keys = require(lazy, POINTS, source="operating_points(...)")
+    keys = require(as_lazy(points), POINTS, source="operating_points(...)")
     # Collect together: both tables must come from the same rows.
-    tables, roc_keys = [_labelled(lazy, keys)], []
+    plans, curve_names = [as_lazy(points)], []
     if curve is not None:
-        behind = as_polars(curve)
-        roc = whole_curves(behind)
-        roc_keys = curve_keys(roc)
-        refuse_many(behind)
-        tables.append(thinned(roc, roc_keys, "fpr", "tpr"))
-    drawn, *lines_behind = pl.collect_all(tables)
-    priors = drawn.select("prior", "label").unique().sort("prior")["label"].to_list()
+        whole = whole_curves(as_polars(curve))
+        curve_names = curve_keys(whole)
+        plans.append(thinned(whole, curve_names, "fpr", "tpr"))
+    table, *curves = pl.collect_all(plans)
+    known = table.drop_nulls(["tpr", "prior"]).sort(*keys, "prior", nulls_last=True)
+    drawn = named_rows(
+        known,
+        keys,
+        prior_label(pl.col("prior")).alias("label"),
+        pl.col("prior"),
+        pl.col("fpr").alias("x"),
+        pl.col("tpr").alias("y"),
+        pl.col("precision"),
+        pl.format("{}", pl.col("threshold")).alias("threshold"),
+    )
+    priors = drawn.sort("prior")["label"].unique(maintain_order=True).to_list()
     _check(len(priors), drawn.height)
-    series = drawn["series"].unique(maintain_order=True).to_list()
-    shade, *dashes = style(series, keys[0] if keys else "", colours)
+    channels = style(series_of(known, keys), keys[0] if keys else "", colours)
     shape = alt.Shape(
         "label:N",
         scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),
-        legend=alt.Legend(title=None, symbolFillColor="#555555", symbolOpacity=1),
+        legend=alt.Legend(title=None, symbolFillColor=DARK, symbolOpacity=1),
     )
-    many = drawn.select("series", "line").n_unique() > len(series)
-    base = data(drawn.to_dicts()).encode(
+    axes = (
         alt.X("x:Q", **share_axis("false positive rate")),
-        alt.Y("y:Q", **share_axis("true positive rate (recall)")),
-        shade,
+        alt.Y("y:Q", **share_axis("recall (true positive rate)")),
     )
+    many = drawn.select("series", "line").n_unique() > drawn["series"].n_unique()
     size, opacity, stroke = (24, 0.35, 0) if many else (110, 1, 1)
+    base = data(drawn.to_dicts()).encode(*axes, channels[0])
+    ends = [priors[0], priors[-1]] if priors else []
+    joined = base.transform_filter(alt.FieldOneOfPredicate("label", ends)).mark_line(
+        strokeDash=[5, 3], strokeWidth=1.5, strokeOpacity=opacity
+    )
     marks = base.mark_point(
         filled=True, size=size, opacity=opacity, stroke="white", strokeWidth=stroke
     )
     layers = [
         chance_diagonal(),
-        *(_behind(lines, roc_keys, colours, opacity / 2) for lines in lines_behind),
-        _joined(base, priors, dashes, opacity),
-        marks.encode(shape, tooltip=_tooltip(named=bool(keys))),
+        joined.encode(*channels[1:], alt.Detail("line:N"), alt.Order("prior:Q")),
+        marks.encode(shape, tooltip=tooltips(keys, SHOWN)),
     ]
-    return finished(layers, title, [CAPTION])
-
-
-def _labelled(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Points with the names of their first key (`series`) and of all keys (`line`)."""
-    labels = [key_text(key) for key in keys] or [pl.lit("")]
-    return (
-        points.filter(pl.col("tpr").is_not_null() & pl.col("prior").is_not_null())
-        .sort(*keys, "prior", nulls_last=True)
-        .select(
-            labels[0].alias("series"),
-            pl.concat_str(labels, separator=" · ").alias("line"),
-            prior_label(pl.col("prior")).alias("label"),
-            "prior",
-            pl.col("fpr").alias("x"),
-            pl.col("tpr").alias("y"),
-            "precision",
-            pl.format("{}", pl.col("threshold")).alias("threshold"),
-        )
-    )
-
-
-def _joined(
-    points: alt.Chart, priors: Sequence[str], dashes: Sequence[Any], opacity: float
-) -> alt.Chart:
-    """Lines from the lowest share of positives to the highest, dashed where colours repeat."""
-    ends = [priors[0], priors[-1]] if priors else []
-    return (
-        points.transform_filter(alt.FieldOneOfPredicate("label", ends))
-        .mark_line(strokeDash=JOINED, strokeWidth=1.5, strokeOpacity=opacity)
-        .encode(*dashes, alt.Detail("line:N"), alt.Order("prior:Q"))
-    )
-
-
-def _tooltip(*, named: bool) -> list[alt.Tooltip]:
-    return [
-        *([alt.Tooltip("line:N", title="curve")] if named else []),
-        alt.Tooltip("prior:Q", title="prior", format=".3~p"),
-        alt.Tooltip("threshold:N", title="call positive if score ≥"),
-        alt.Tooltip("y:Q", title="recall (true positive rate)", format=".4f"),
-        alt.Tooltip("x:Q", title="false positive rate", format=".4f"),
-        alt.Tooltip("precision:Q", title="precision at the prior", format=".4f"),
-    ]
-
-
-def _behind(
-    curve: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None, opacity: float
-) -> alt.Chart:
-    drawn = straight_lines(curve, keys, "fpr", "tpr")
-    names = "false positive rate", "true positive rate (recall)"
-    lines = curves(data(drawn.records), drawn, *names, colours=colours)
-    return lines.mark_line(strokeWidth=1, strokeOpacity=opacity)
+    for rows in curves:
+        records = lines(line_points(rows, curve_names, ["fpr", "tpr"]), curve_names, "fpr", "tpr")
+        pale = {"strokeWidth": 1, "strokeOpacity": opacity / 2}
+        behind = line_layer(data(records, "x", "y"), records, *axes, *channels, **pale)
+        layers.insert(1, behind)
+    return with_theme(alt.layer(*layers).properties(width=SIZE, height=SIZE), title, [CAPTION])
 
 
 def _check(priors: int, points: int) -> None:

@@ -1,13 +1,17 @@
 """The libraries of charts: Altair, and what draws its charts in a browser, as one script."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-__all__ = ["alt", "browser_libraries"]
+__all__ = ["alt", "browser_libraries", "page_functions", "unchecked"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class _Altair:
@@ -23,6 +27,20 @@ if TYPE_CHECKING:
     import altair as alt
 else:
     alt = _Altair()
+
+
+def unchecked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A chart whose parts Altair does not check, which would take it all their points each time."""
+
+    @wraps(chart)
+    def drawn(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        from altair.utils.schemapi import debug_mode
+
+        with debug_mode(False):
+            return chart(*args, **kwargs)
+
+    return drawn
+
 
 FUNCTIONS = ("fit.js", "say_prior.js")
 # A kept script that ends otherwise was not written to its end.

@@ -10,9 +10,8 @@ import polars as pl
 from polaroc.base.columns import as_lazy, require
 from polaroc.base.text import key_text
 from polaroc.charts.layers import data
-from polaroc.charts.libraries import alt
+from polaroc.charts.libraries import alt, unchecked
 from polaroc.charts.lines import FEWER_KEYS
-from polaroc.charts.options import checked
 from polaroc.charts.theme import style, with_theme
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.priors.grids import range_of
@@ -28,7 +27,7 @@ TITLES: dict[str, str | list[str]] = {
 MAX_POINTS, RED = 20_000, "#B2182B"
 
 
-@checked
+@unchecked
 def monitor(
     table: pl.LazyFrame | pl.DataFrame,
     title: str = "Thresholds in use",
@@ -104,7 +103,7 @@ def monitor(
                ends if name == "prior" else ())
         for name in present
     ]  # fmt: skip
-    return with_theme(alt.vconcat(*panels, title=title).resolve_scale(x="shared"))
+    return with_theme(alt.vconcat(*panels).resolve_scale(x="shared"), title)
 
 
 def _panel(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import isfinite
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from polaroc.charts.layers import data
-from polaroc.charts.libraries import alt
-from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, INK, SIZE, filled, measure_name, with_theme
+from polaroc.charts.libraries import alt, unchecked
+from polaroc.charts.theme import GREY, INK, SIZE, measure_name, style, with_theme
 from polaroc.errors import InvalidTable
 from polaroc.models.comparison import (
     Comparison,
@@ -25,7 +23,7 @@ from polaroc.models.comparison import (
 ROW = 24
 
 
-@checked
+@unchecked
 def pairs(
     comparison: Comparison,
     title: str = "Which models differ",
@@ -55,8 +53,7 @@ def pairs(
     Raises
     ------
     InvalidTable, InvalidArgument
-        For anything but the table or the result that the chart shows; for an option outside
-        what is allowed, and for more curves than can be told apart, 300 in most charts.
+        For anything but a `Comparison`; where `colours` lacks a model.
 
     Examples
     --------
@@ -78,12 +75,10 @@ def pairs(
         f"above: {estimates_in_words(comparison)}",
         "models that share a letter do not differ significantly",
         *f"below: {interval_rule(comparison)} (filled)".split("; "),
+        which.strip(" ()"),
     ]
-    if which:
-        captions.append(which.strip(" ()"))
-    heading = alt.TitleParams(title, subtitle=captions)
     panels = _models(comparison, colours), _forest(shown, comparison)
-    return with_theme(alt.vconcat(*panels, spacing=24).properties(title=heading))
+    return with_theme(alt.vconcat(*panels, spacing=24), title, captions)
 
 
 def estimates_in_words(comparison: Comparison) -> str:
@@ -94,99 +89,79 @@ def estimates_in_words(comparison: Comparison) -> str:
     return f"mean over folds {interval}"
 
 
-def _models(
-    comparison: Comparison, colours: Mapping[str, str] | None
-) -> alt.LayerChart | alt.FacetChart:
-    """The estimate of each model and its letters, in the colours of the models."""
-    models = comparison.models["model"]
-    records = [
-        {"series": str(model), "x": _finite(estimate), "low": _finite(lower),
-         "high": _finite(upper), "letters": shortened(text)}
-        for model, estimate, lower, upper, text in zip(
-            models, *comparison.models.select("estimate", "lower", "upper"), letters(comparison),
-            strict=True,
-        )
-    ]  # fmt: skip
-    names = [str(model) for model in models]
-    series = [str(model) for model in models.sort(nulls_last=True)]
-    tint = filled(series, "model", "circle", colours)
-    tint["legend"] = None
-    tooltip = [
-        alt.Tooltip("series:N", title="model"),
-        alt.Tooltip("x:Q", title="estimate", format=".4f"),
-        alt.Tooltip("low:Q", title="lower", format=".4f"),
-        alt.Tooltip("high:Q", title="upper", format=".4f"),
-        alt.Tooltip("letters:N"),
-    ]
-    rows = alt.Y("series:N", **_rows(names))
-    across: dict[str, Any] = {
-        "scale": alt.Scale(zero=False),
-        "title": measure_name(comparison.measure),
-        "axis": alt.Axis(tickCount=6, format=".4~g"),
-    }
-    base = data(records).encode(rows, tint, tooltip)
-    bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **across), alt.X2("high:Q"))
-    points = base.mark_point(filled=True, size=90, opacity=1).encode(alt.X("x:Q", **across))
-    text = (
-        data(records)
-        .mark_text(align="left", dx=10, fontSize=13, fontWeight="bold", color=INK)
-        .encode(rows, alt.XValue("width"), alt.Text("letters:N"))
+def _models(comparison: Comparison, colours: Mapping[str, str] | None) -> alt.LayerChart:
+    """The estimate of each model with its interval and letters, in the colours of the models."""
+    table = comparison.models
+    names = [str(model) for model in table["model"]]
+    records = _records(
+        names, table.select(x="estimate", low="lower", high="upper"),
+        letters=[shortened(text) for text in letters(comparison)],
+    )  # fmt: skip
+    series = [str(model) for model in table["model"].sort(nulls_last=True)]
+    tint = style(series, "model", colours, points=True)[0].legend(None)
+    across = alt.X(
+        "x:Q", scale=alt.Scale(zero=False), title=measure_name(comparison.measure), axis=AXIS
     )
-    return alt.layer(bars, points, text).properties(width=SIZE, height=ROW * len(names))
+    base = data(records).encode(_rows(names))
+    bars, points = _intervals(base, across, "estimate", ".4f", filled=True)
+    text = base.mark_text(align="left", dx=10, fontSize=13, fontWeight="bold", color=INK)
+    layers = (
+        bars.encode(tint),
+        points.encode(tint),
+        text.encode(alt.XValue("width"), alt.Text("letters:N")),
+    )
+    return alt.layer(*layers).properties(width=SIZE, height=ROW * len(names))
 
 
-def _forest(shown: pl.DataFrame, comparison: Comparison) -> alt.LayerChart | alt.FacetChart:
+def _forest(shown: pl.DataFrame, comparison: Comparison) -> alt.LayerChart:
     """The difference of each pair with its interval, and a line at zero."""
-    names = _pair_names(shown)
-    columns = ["difference", "adjusted_lower", "adjusted_upper", "p_adjusted"]
-    significant = shown.select(is_significant(comparison)).to_series()
-    records = [
-        {"pair": name, "x": _finite(difference), "low": _finite(lower), "high": _finite(upper),
-         "p": _finite(p), "apart": is_apart}
-        for name, (difference, lower, upper, p), is_apart in zip(
-            names, shown.select(columns).rows(), significant, strict=True
-        )
-    ]  # fmt: skip
-    tooltip = [
-        alt.Tooltip("pair:N"),
-        alt.Tooltip("x:Q", title="difference", format="+.4f"),
-        alt.Tooltip("low:Q", title="adjusted lower", format="+.4f"),
-        alt.Tooltip("high:Q", title="adjusted upper", format="+.4f"),
-        alt.Tooltip("p:Q", title="adjusted p", format=".3~g"),
-    ]
-    across: dict[str, Any] = {
-        "title": f"difference in {measure_name(comparison.measure)}: first minus second",
-        "axis": alt.Axis(tickCount=6, format=".4~g"),
-    }
-    base = data(records).encode(alt.Y("pair:N", **_rows(names)), tooltip)
-    bars = base.mark_rule(strokeWidth=1.5, color=INK).encode(
-        alt.X("low:Q", **across), alt.X2("high:Q")
-    )
-    fill = alt.Fill(
-        "apart:N", scale=alt.Scale(domain=[True, False], range=[INK, "white"]), legend=None
-    )
-    points = base.mark_point(size=80, stroke=INK, strokeWidth=1.5, opacity=1).encode(
-        alt.X("x:Q", **across), fill
-    )
-    zero = data([{"x": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.X("x:Q"))
-    return alt.layer(zero, bars, points).properties(width=SIZE, height=ROW * len(names))
-
-
-def _rows(names: list[str]) -> dict[str, Any]:
-    return {
-        "scale": alt.Scale(domain=names),
-        "axis": alt.Axis(labelLimit=340, ticks=False, domain=False, grid=True),
-        "title": None,
-    }
-
-
-def _pair_names(pairs: pl.DataFrame) -> list[str]:
-    """A name for each pair; quoted where names with a minus would look alike."""
-    models = [row[:2] for row in pairs.rows()]
+    models = [row[:2] for row in shown.rows()]
     names = [f"{a} − {b}" for a, b in models]
-    return names if len(set(names)) == len(names) else [f"{a!r} − {b!r}" for a, b in models]
+    if len(set(names)) < len(names):
+        # Names with a minus would look alike.
+        names = [f"{a!r} − {b!r}" for a, b in models]
+    numbers = shown.select(
+        x="difference", low="adjusted_lower", high="adjusted_upper", p="p_adjusted"
+    )
+    apart = shown.select(is_significant(comparison)).to_series().to_list()
+    title = f"difference in {measure_name(comparison.measure)}: first minus second"
+    base = data(_records(names, numbers, apart=apart)).encode(_rows(names))
+    across = alt.X("x:Q", title=title, axis=AXIS)
+    bars, points = _intervals(base, across, "difference", "+.4f", stroke=INK)
+    scale = alt.Scale(domain=[True, False], range=[INK, "white"])
+    points = points.encode(alt.Fill("apart:N", scale=scale, legend=None))
+    zero = data([{"x": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.X("x:Q"))
+    layers = zero, bars.encode(alt.ColorValue(INK)), points
+    return alt.layer(*layers).properties(width=SIZE, height=ROW * len(names))
 
 
-def _finite(value: float | None) -> float | None:
-    """The value, None where Vega could not place it."""
-    return value if value is not None and isfinite(value) else None
+AXIS = {"tickCount": 6, "format": ".4~g"}
+
+
+def _records(names: Sequence[str], numbers: pl.DataFrame, **more: Sequence[Any]) -> list[Any]:
+    """A record per row of a panel; null where a number has no place."""
+    finite = numbers.select(pl.when(pl.all().is_finite()).then(pl.all()))
+    columns = {"series": names, **more}
+    return finite.hstack([pl.Series(name, column) for name, column in columns.items()]).to_dicts()
+
+
+def _intervals(
+    base: alt.Chart, across: alt.X, name: str, form: str, **mark: Any
+) -> tuple[alt.Chart, alt.Chart]:
+    """Bars from `low` to `high`, and points at `x`."""
+    fields = {"x": name, "low": "lower", "high": "upper"}
+    telling = [
+        alt.Tooltip("series:N", title=None),
+        *(alt.Tooltip(f"{field}:Q", title=says, format=form) for field, says in fields.items()),
+    ]
+    low = across.copy()
+    low.shorthand = "low:Q"
+    bars = base.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"), tooltip=telling)
+    points = base.mark_point(size=80, opacity=1, strokeWidth=1.5, **mark)
+    return bars, points.encode(across, tooltip=telling)
+
+
+def _rows(names: list[str]) -> alt.Y:
+    """An axis with a row per name."""
+    axis = alt.Axis(labelLimit=340, ticks=False, domain=False, grid=True)
+    return alt.Y("series:N", scale=alt.Scale(domain=names), axis=axis, title=None)

@@ -1,6 +1,6 @@
-"""The shared theme of charts: colours, dashes, legends, axes, and names of measures and folds."""
+"""The shared theme of charts: colours, dashes, shapes, legends, axes and names of measures."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,16 +13,14 @@ from polaroc.measures.catalog import label
 COLOURS = (
     "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#7F7F7F", "#D55E00", "#CC79A7", "#000000",
 )  # fmt: skip
-# Solid first.
+# For the first eight models, the next eight, …
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
-SIZE = 400
-GREY = "#8A8A8A"
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+# Pixels of a chart that stands alone, and of one of several panels.
+SIZE, PANEL_SIZE = 400, 260
+GREY, DARK, INK = "#8A8A8A", "#555555", "#222222"
 # Letters that fit in a line of a legend below a chart, and the width of a symbol in letters.
 LETTERS, SYMBOL, MAX_COLUMNS = 84, 6, 6
-INK = "#222222"
-# For the first eight models, the next eight, …
-SHAPES = ("circle", "square", "triangle-up", "diamond")
-AREA = 120
 
 
 def prior_label(prior: pl.Expr) -> pl.Expr:
@@ -40,143 +38,73 @@ def share_axis(title: str) -> dict[str, Any]:
     }
 
 
-def colour(
-    series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
-) -> "alt.Color":
-    """One colour per series: those given, or one made from these series."""
-    assigned = assigned_colours(series, colours)
-    series = ordered(series, colours)
-    scale = alt.Scale(domain=series, range=[assigned[name] for name in series])
-    return alt.Color("series:N", scale=scale, legend=_legend(series, title))
-
-
 def style(
-    series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
-) -> list["alt.Color | alt.StrokeDash"]:
-    """The colour of lines, with their dashes where one colour stands for several series."""
-    channels: list[alt.Color | alt.StrokeDash] = [colour(series, title, colours)]
-    series = ordered(series, colours)
-    rounds = palette_rounds(series, colours)
-    if any(rounds):
-        dashes = [DASHES[turn % len(DASHES)] for turn in rounds]
-        scale = alt.Scale(domain=list(series), range=dashes)
-        channels.append(alt.StrokeDash("series:N", scale=scale, legend=_legend(series, title)))
-    return channels
+    series: Sequence[str],
+    title: str,
+    colours: Mapping[str, str] | None = None,
+    *,
+    points: bool = False,
+) -> list[Any]:
+    """The colour of each series, and dashes where one colour stands for several; of points, shapes.
 
-
-def ordered(series: Sequence[str], colours: Mapping[str, str] | None) -> list[str]:
-    """The series in the order of the colours given, which is that of legends.
-
-    Examples
-    --------
-    >>> ordered(["A", "B"], {"B": "red", "A": "blue"})
-    ['B', 'A']
+    Colours are those given, which must have all, or in turn; legends have their order.
     """
-    places = {name: i for i, name in enumerate(colours or ())}
-    return sorted(series, key=lambda name: places.get(name, len(places)))
-
-
-def palette_rounds(series: Sequence[str], colours: Mapping[str, str] | None = None) -> list[int]:
-    """How often the colour of each series was assigned to names before it.
-
-    Examples
-    --------
-    >>> palette_rounds(["A", "C"], {"A": "red", "B": "blue", "C": "red"})
-    [0, 1]
-    """
-    assigned = assigned_colours(series, colours)
-    shades = list(assigned.values())
-    rounds = {name: shades[:i].count(shade) for i, (name, shade) in enumerate(assigned.items())}
-    return [rounds[name] for name in series]
-
-
-def assigned_colours(series: Sequence[str], colours: Mapping[str, str] | None) -> Mapping[str, str]:
-    """The colour of each series: those given, which must have all, or in turn."""
     if colours is None:
-        return {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(series)}
-    missing = [name for name in series if name not in colours]
-    if missing:
+        colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(series)}
+    if missing := [name for name in series if name not in colours]:
         raise InvalidArgument(
             f"colours has none for {', '.join(map(repr, missing))}; it has those of "
             f"{', '.join(map(repr, colours)) or 'nothing'}.",
             hint="give a colour for each model, for example colours={'A': '#0072B2'}.",
         )
-    return colours
+    shades = list(colours.values())
+    turns = {name: shades[:i].count(shade) for i, (name, shade) in enumerate(colours.items())}
+    names = [name for name in colours if name in series]
+    repeated = any(turns[name] for name in names)
+    legend = None
+    if len(names) > 1:
+        symbol = alt.Undefined if points and repeated else "circle" if points else "stroke"
+        legend = alt.Legend(title=title, symbolType=symbol, symbolOpacity=1)
+    scale = alt.Scale(domain=names, range=[colours[name] for name in names])
+    channels = [alt.Color("series:N", scale=scale, legend=legend)]
+    if repeated:
+        looks, channel = (SHAPES, alt.Shape) if points else (DASHES, alt.StrokeDash)
+        scale = alt.Scale(domain=names, range=[looks[turns[name] % len(looks)] for name in names])
+        channels.append(channel("series:N", scale=scale, legend=legend))
+    return channels
 
 
-def _legend(series: Sequence[str], title: str) -> "alt.Legend | None":
-    if len(series) < 2:
-        return None
-    return alt.Legend(title=title, symbolType="stroke", symbolOpacity=1)
+def with_theme(
+    chart: Any, title: str, captions: Sequence[str] = (), below: Sequence[str] | None = None
+) -> Any:
+    """The chart with a title, captions and the shared theme.
 
-
-def with_captions(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
-    """A title with an optional subtitle."""
-    parts = [caption for caption in captions if caption]
-    return alt.TitleParams(title, subtitle="; ".join(parts)) if parts else title
-
-
-def with_theme(chart: Any, below: Sequence[str] | None = None) -> Any:
-    """The chart with the shared theme; its legend is below if the series in it are given."""
+    Its legend is below if the series in it are given.
+    """
     legend: dict[str, Any] = {"orient": "right", "columns": 1, "labelLimit": 300}
     if below is not None:
         widest = max(map(len, below), default=0)
         columns = min(MAX_COLUMNS, max(1, LETTERS // (widest + SYMBOL)))
         legend = {"orient": "bottom", "columns": columns, "labelLimit": 500}
-    dark = "#555555"
+    captions = [caption for caption in captions if caption]
     themed = chart.copy(deep=False)
-    themed.description = _described(chart.title)
+    themed.title = alt.TitleParams(title, subtitle=captions or alt.Undefined)
+    themed.description = ". ".join([title, *captions])
     # Each call of configure_… would copy the whole chart.
     themed.config = alt.Config(
         view=alt.ViewConfig(stroke=None),
         axis=alt.AxisConfig(
-            grid=True, gridColor="#E6E6E6", domainColor=dark, tickColor=dark,
+            grid=True, gridColor="#E6E6E6", domainColor=DARK, tickColor=DARK,
             labelFontSize=12, titleFontSize=13, titleFontWeight="normal",
         ),
         # Labels stand under their ticks, also at the ends.
         axisX=alt.AxisConfig(labelFlush=False),
         legend=alt.LegendConfig(
-            labelFontSize=12, titleFontSize=12, symbolStrokeWidth=3, symbolSize=200, **legend,
+            labelFontSize=12, titleFontSize=12, symbolStrokeWidth=3, symbolSize=160, **legend,
         ),
-        header=alt.HeaderConfig(labelFontSize=13, labelFontWeight="bold", title=None),
-        title=alt.TitleConfig(fontSize=15, anchor="start", subtitleColor=dark, offset=12),
+        title=alt.TitleConfig(fontSize=15, anchor="start", subtitleColor=DARK, offset=12),
     )  # fmt: skip
     return themed
-
-
-def _described(title: Any) -> str:
-    """A title with its subtitle, as a screen reader is to say them."""
-    if isinstance(title, str):
-        return title
-    text, subtitle = title.to_dict()["text"], title.to_dict().get("subtitle", [])
-    lines = [subtitle] if isinstance(subtitle, str) else subtitle
-    return ". ".join([text, *lines])
-
-
-def filled(
-    series: Sequence[str], title: str, symbol: str, colours: Mapping[str, str] | None = None
-) -> "alt.Color":
-    """The colours of `series`, shown in the legend as a filled "square" or "circle"."""
-    tint = colour(series, title, colours)
-    if tint["legend"]:
-        tint["legend"].symbolType = symbol
-        tint["legend"].symbolSize = AREA
-    return tint
-
-
-def point_style(
-    series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
-) -> list["alt.Color | alt.Shape"]:
-    """The colours of filled points, with their shapes where one colour stands for several."""
-    series = ordered(series, colours)
-    rounds = palette_rounds(series, colours)
-    if not any(rounds):
-        return [filled(series, title, "circle", colours)]
-    scale = alt.Scale(domain=list(series), range=[SHAPES[turn % len(SHAPES)] for turn in rounds])
-    legend = alt.Legend(title=title, symbolSize=AREA, symbolOpacity=1)
-    tint = colour(series, title, colours)
-    tint["legend"] = legend
-    return [tint, alt.Shape("series:N", scale=scale, legend=legend)]
 
 
 def measure_name(description: str) -> str:

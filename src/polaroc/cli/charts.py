@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 import polaroc as pr
-from polaroc.charts.lines import refuse_many
 from polaroc.charts.saving import CHART_FORMATS, chart_bytes
 from polaroc.cli import options as opt
 from polaroc.cli.measures_table import commonest_notes
@@ -116,7 +115,6 @@ def _tables(name: str, rows: Any, priors: Any, asked: dict[str, Any]) -> list[An
     curves = pr.curve(rows)
     if name == "pr":
         at = priors or list(DEFAULT_PRIORS)
-        refuse_many(curves, panels=len(at))
         return [pr.surface(curves, at)]
     if name == "operating_drift":
         ends = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]

@@ -24,8 +24,8 @@ def measures():
 
 def letters_of(found):
     """The letters of each model, as the chart shows them."""
-    _, _, texts = pr.charts.pairs(found).to_dict()["vconcat"][0]["layer"]
-    return {one["series"]: one["letters"] for one in texts["data"]["values"]}
+    rows = pr.charts.pairs(found).to_dict()["vconcat"][0]["data"]["values"]
+    return {one["series"]: one["letters"] for one in rows}
 
 
 def test_models_have_their_means_and_intervals_best_first(measures):

@@ -36,6 +36,7 @@ TITLES = {
     "precision": "precision",
 }
 SHOWN = {"tpr": (TITLES["tpr"], ".4f"), "fpr": (TITLES["fpr"], ".4~g")}
+DASHED = {"strokeWidth": 1.5, "strokeOpacity": 1, "strokeDash": [5, 3]}
 THRESHOLD = {"threshold": ("call positive if score ≥", "")}
 LIMITS = ("lower", "upper")
 # The columns of `mean_curve` that are no keys.
@@ -84,17 +85,25 @@ def roc(
     >>> pr.charts.roc(curves).to_dict()["title"]["text"]
     'ROC curves'
     """
-    means = "curves" in as_lazy(curve).collect_schema()
-    given = [] if means else [curve]
-    given += [] if hull is None else [hull]
-    plans = [whole_curves(as_polars(table)) for table in given]
-    keys_of = [curve_keys(plan) for plan in plans]
-    thin = [thinned(plan, keys, "fpr", "tpr") for plan, keys in zip(plans, keys_of, strict=True)]
-    # Collect together: all tables must come from the same rows.
-    points, *hulls = pl.collect_all([as_lazy(curve), *thin] if means else thin)
-    keys = _mean_keys(points) if means else keys_of[0]
-    outer = [line_points(rows, keys_of[-1], ["fpr", "tpr"]) for rows in hulls]
-    above = lines(outer[0], keys_of[-1], "fpr", "tpr") if outer else []
+    table = as_polars(curve)
+    if "curves" in table.lazy().collect_schema():
+        keys, plans = _mean_keys(table), [table.lazy()]
+    else:
+        whole = whole_curves(table)
+        keys = curve_keys(whole)
+        plans = [thinned(whole, keys, "fpr", "tpr")]
+    outer_keys: list[str] = []
+    if hull is not None:
+        outer = whole_curves(as_polars(hull))
+        outer_keys = curve_keys(outer)
+        plans.append(thinned(outer, outer_keys, "fpr", "tpr"))
+    # Collect together: both tables must come from the same rows.
+    points, *hulls = pl.collect_all(plans)
+    above = [
+        record
+        for rows in hulls
+        for record in lines(line_points(rows, outer_keys, ["fpr", "tpr"]), outer_keys, "fpr", "tpr")
+    ]
     channels = style(series_of(points, keys), keys[0] if keys else "", colours)
     chart = _curves(points, keys, "fpr", "tpr", channels, chance_diagonal(), above)
     captions = [_caption(points), "dashed: convex hull" if above else ""]
@@ -234,9 +243,6 @@ def _curves(
         data=alt.Data(values=Records(records)),
         transform=[alt.FlattenTransform(flatten=["x", "y", *arrays])],
     )
-
-
-DASHED = {"strokeWidth": 1.5, "strokeOpacity": 1, "strokeDash": [5, 3]}
 
 
 def _caption(points: pl.DataFrame) -> str:

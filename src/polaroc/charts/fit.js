@@ -23,7 +23,7 @@ function series(part) {
 // Makes a chart fill its room: panels beside each other go below each other where it is narrow.
 function fit(spec, room, page = room) {
   const names = 0.45 * page, side = Math.min(spec.usermeta?.polaroc_side ?? AXIS, 0.45 * room);
-  const rows = spec.vconcat ?? (page < NARROW ? spec.concat : undefined);
+  const rows = spec.vconcat;
   if (spec.hconcat && room < NARROW) {
     spec.vconcat = spec.hconcat;
     delete spec.hconcat;
@@ -34,13 +34,12 @@ function fit(spec, room, page = room) {
     for (const panel of spec.hconcat) widen(panel, (free * panel.width) / total, free / 2);
   } else if (rows) {
     // Panels of rows have the height that their rows need.
-    if (spec.concat) spec.columns = 1;
     for (const panel of rows) widen(panel, room - side - APART, Infinity, names);
   } else if (spec.vconcat) {
     for (const panel of spec.vconcat) widen(panel, room - side - APART);
-  } else if (spec.spec) {
-    spec.columns = Math.max(1, Math.floor((room - AXIS) / (LEAST + APART)));
-    widen(spec.spec, (room - AXIS - APART * spec.columns) / spec.columns);
+  } else if (spec.concat) {
+    spec.columns = Math.max(1, Math.min(spec.concat.length, Math.floor(room / (LEAST + AXIS + APART))));
+    for (const panel of spec.concat) widen(panel, room / spec.columns - AXIS - APART);
   } else {
     widen(spec, room - side - APART);
   }
@@ -48,7 +47,7 @@ function fit(spec, room, page = room) {
   const columns = Math.max(1, Math.floor(page / (LETTER * longest + SYMBOL)));
   spec.config.legend = {
     ...spec.config.legend, orient: "top", direction: "horizontal", columns, titleOrient: "left",
-    labelLimit: page - SYMBOL - TITLE - (spec.concat ? names : 0), symbolSize: 120, offset: 4,
+    labelLimit: page - SYMBOL - TITLE, symbolSize: 120, offset: 4,
     layout: { top: { direction: "vertical" } },
   };
   return spec;

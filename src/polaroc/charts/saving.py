@@ -2,15 +2,26 @@
 
 import json
 import re
+from html import escape
 from typing import Any
 
 from polaroc.base.text import escape_control
-from polaroc.charts.libraries import alt
+from polaroc.charts.libraries import alt, browser_libraries, page_functions
 
 CHART_FORMATS = ("json", "html", "svg", "png", "pdf")
 
 # Characters that XML, and so SVG, forbids, and those that turn the text after them around.
 FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>
+<body><div id="chart"></div>
+<script>{libraries}</script>
+<script>
+{functions}
+const chart = document.getElementById("chart");
+vegaEmbed(chart, {spec}).then(({{ view }}) => sayPrior(chart, view));
+</script></body></html>
+"""
 
 
 def chart_bytes(chart: "alt.TopLevelMixin", kind: str) -> bytes:
@@ -18,24 +29,22 @@ def chart_bytes(chart: "alt.TopLevelMixin", kind: str) -> bytes:
     import vl_convert
 
     # Altair has checked the parts of a chart, and would check each number again.
-    spec = json.dumps(escape_names(chart.to_dict(validate=False)))
+    spec = escape_names(chart.to_dict(validate=False))
+    text = json.dumps(spec)
+    if kind == "json":
+        return text.encode()
+    if kind == "html":
+        # No name in the data ends the script.
+        page = PAGE.format(
+            title=escape(spec["title"]["text"]), libraries=browser_libraries(),
+            functions=page_functions(), spec=text.replace("<", "\\u003c"),
+        )  # fmt: skip
+        return page.encode()
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    match kind:
-        case "json":
-            return spec.encode()
-        case "html":
-            page = vl_convert.vegalite_to_html(spec, vl_version=version, bundle=True)
-            start = page.index("const spec = ", page.index('<div id="vega-chart">'))
-            end = page.index("\n", start)
-            # No name in the data ends the script.
-            data = page[start:end].replace("<", "\\u003c")
-            return (page[:start] + data + page[end:]).encode()
-        case "svg":
-            return vl_convert.vegalite_to_svg(spec, vl_version=version).encode()
-        case "png":
-            return vl_convert.vegalite_to_png(spec, vl_version=version, scale=2)
-        case _:
-            return vl_convert.vegalite_to_pdf(spec, vl_version=version)
+    drawn: str | bytes = getattr(vl_convert, f"vegalite_to_{kind}")(
+        text, vl_version=version, **({"scale": 2} if kind == "png" else {})
+    )
+    return drawn.encode() if isinstance(drawn, str) else drawn
 
 
 def escape_names(part: Any) -> Any:

@@ -69,7 +69,7 @@ def auprec_by_prior(
     keys = require(lazy, MEASURE_COLUMNS, source="evaluate(...) or auprec(...)")
     points = _points(lazy, keys)
     channels = [
-        alt.X("x:Q", **_prior_axis(points["prior"])),
+        alt.X("x:Q", **_prior_axis(points["prior"].to_list())),
         alt.Y("y:Q", **share_axis("AUPREC")),
         *style(series_of(points, keys), keys[0] if keys else "", colours),
         tooltips(keys, {"x": ("prior", ".3~%"), "y": ("AUPREC", ".3f")}, "key"),
@@ -136,9 +136,9 @@ def _means(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return means.filter(pl.col("len") == pl.col(HAVE)).sort(first, "prior", nulls_last=True)
 
 
-def _prior_axis(priors: pl.Series) -> dict[str, Any]:
+def _prior_axis(priors: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis that spans the priors, marked in per cent at its ends and 1, 2, 5, …"""
-    lo, hi = (0.01, 1.0) if priors.is_empty() else (priors.min(), priors.max())
+    lo, hi = min(priors, default=0.01), max(priors, default=1.0)
     if lo == hi:
         lo, hi = lo / 2, min(2 * hi, 1.0)
     room = (hi / lo) ** APART

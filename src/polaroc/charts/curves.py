@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -177,7 +178,7 @@ def pr(
         if others:
             rows = others[0].filter(pl.col(PANEL) == panels[-1])
             above = lines(rows, outer_keys, "tpr", "precision", const=GRID)
-        chance = level_line(panel["prior"].unique().mean())
+        chance = level_line(fmean(panel["prior"].unique()))
         return _curves(panel, keys, "tpr", "precision", channels, chance, above)
 
     chart = panels_by_prior(points, keys, draw)
@@ -249,6 +250,6 @@ def _caption(points: pl.DataFrame) -> str:
     """How many curves a mean is of, and its band; none of single curves."""
     if "curves" not in points.columns or points.is_empty():
         return ""
-    least, most = points["curves"].min(), points["curves"].max()
-    count = f"{least}" if least == most else f"{least} to {most}"
+    counts = points["curves"].unique().sort().to_list()
+    count = " to ".join(map(str, dict.fromkeys([counts[0], counts[-1]])))
     return f"mean of {count} curves {points['interval'][0]}"

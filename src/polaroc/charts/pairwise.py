@@ -89,7 +89,7 @@ def estimates_in_words(comparison: Comparison) -> str:
     return f"mean over folds {interval}"
 
 
-def _models(comparison: Comparison, colours: Mapping[str, str] | None) -> alt.LayerChart:
+def _models(comparison: Comparison, colours: Mapping[str, str] | None) -> Any:
     """The estimate of each model with its interval and letters, in the colours of the models."""
     table = comparison.models
     names = [str(model) for model in table["model"]]
@@ -113,7 +113,7 @@ def _models(comparison: Comparison, colours: Mapping[str, str] | None) -> alt.La
     return alt.layer(*layers).properties(width=SIZE, height=ROW * len(names))
 
 
-def _forest(shown: pl.DataFrame, comparison: Comparison) -> alt.LayerChart:
+def _forest(shown: pl.DataFrame, comparison: Comparison) -> Any:
     """The difference of each pair with its interval, and a line at zero."""
     models = [row[:2] for row in shown.rows()]
     names = [f"{a} − {b}" for a, b in models]

@@ -66,7 +66,7 @@ def style(
         symbol = alt.Undefined if points and repeated else "circle" if points else "stroke"
         legend = alt.Legend(title=title, symbolType=symbol, symbolOpacity=1)
     scale = alt.Scale(domain=names, range=[colours[name] for name in names])
-    channels = [alt.Color("series:N", scale=scale, legend=legend)]
+    channels: list[Any] = [alt.Color("series:N", scale=scale, legend=legend)]
     if repeated:
         looks, channel = (SHAPES, alt.Shape) if points else (DASHES, alt.StrokeDash)
         scale = alt.Scale(domain=names, range=[looks[turns[name] % len(looks)] for name in names])

@@ -332,7 +332,7 @@ REFUSALS = [
     ("pr.apply_thresholds(one[:6], points, tuning=one, **of_one)",
      "all cases of the predictions are among tuning", InvalidTable),
     # expected_cost
-    ("pr.expected_cost(curve, over='x')", "over is 'x', allowed are a share"),
+    ("pr.expected_cost(curve, over='x')", "over is 'x', allowed is 0 < over < 1"),
     ("pr.expected_cost(curve, over=1.5)", "over is 1.5, allowed is 0 < over < 1"),
     ("pr.expected_cost(curve, over=(0.2, 0.1))", "allowed is lo < hi"),
     ("pr.expected_cost(curve, over=0.1, cost=10)", "cost is 10, allowed is 0 < cost < 1"),
@@ -410,7 +410,7 @@ REFUSALS = [
     ("pr.choose(two, 'brier', over=(0.1, 0.2), score_prior=2)", "score_prior is 2"),
     ("pr.choose(one, over=(0.1, 0.2), **of_one)", "nothing tells the models apart"),
     ("pr.choose(two, 'expected_cost', over=(0.1, 0.2))", "give tuning="),
-    ("pr.choose(two, over=(0.1, 0.2), tuning=two, cost_fn=2)", "same cases", InvalidTable),
+    ("pr.choose(two, over=(0.1, 0.2), tuning=two, cost_fn=2)", "are among", InvalidTable),
     ("pr.choose(two, over=(0.1, 0.2), tuning=tuning.with_columns(model=1), cost_fn=2)",
      "the key 'model' is String in one table and Int32 in the other", InvalidTable),
     ("pr.choose(two, over=(0.1, 0.2), tuning=two, cost_fn=0)", "cost_fn is 0"),
@@ -544,7 +544,7 @@ REFUSALS = [
     ("pr.report(sites, **page, by='site')", "not by 'site'", NotSupported),
     ("pr.report(cases, **page, tuning=one)", "there are folds ('fold')"),
     ("pr.report(one, **of_one, **page, tuning=one)",
-     "predictions and tuning are the same cases", InvalidTable),
+     "are among", InvalidTable),
     ("pr.report(measures, path='page.html', over=(0.1, 0.3))", "neither 'iauprec' over (0.1, 0.3)"),
     ("pr.report(measures, path='page.html', tuning=one)", "tuning is for predictions"),
     ("pr.report(measures.join(pl.DataFrame({'sex': [0, 1]}), how='cross').with_columns("

@@ -208,7 +208,7 @@ def test_nothing_is_called_positive_where_that_is_cheapest():
 
 
 def test_the_cases_are_others_than_those_of_the_thresholds():
-    with pytest.raises(InvalidTable, match="same cases") as error:
+    with pytest.raises(InvalidTable, match="all cases of tuning") as error:
         choose(tuning=TEST.sample(fraction=1.0, shuffle=True, seed=1))
     assert "Hint:" in str(error.value)
     part = choose(tuning=pl.concat([TUNING, TEST.head(7)]), case="id")

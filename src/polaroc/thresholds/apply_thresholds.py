@@ -225,7 +225,16 @@ def apply_thresholds(
         judged = judged.map_batches(
             _refuse_same, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
         )
-    notes = _notes(is_estimated=estimates is not None)
+    has_none = pl.when(pl.col("rule").is_null()).then(pl.lit("there is no point for this key"))
+    why = pl.coalesce(WHY, pl.lit("no point was chosen"))
+    unknown = prior.is_null() & (estimates is not None)
+    notes = [
+        one_class_note(pl.col("positives"), pl.col("negatives")),
+        has_none.when(pl.col("threshold").is_null())
+        .then(why)
+        .when(unknown)
+        .then(pl.lit(NOT_ESTIMATED)),
+    ]
     if intervals:
         judged = with_limits(judged, cases, keys, limited, level, cost_fn, cost_fp)
         is_limited = pl.any_horizontal(pl.col("tpr_lower", "fpr_lower").is_not_null())
@@ -329,16 +338,3 @@ def _refuse_same(judged: pl.DataFrame) -> pl.DataFrame:
             hint="give other cases, or same_table=True.",
         )
     return judged
-
-
-def _notes(*, is_estimated: bool) -> list[pl.Expr]:
-    """Notes on the classes of a key, on its point and on its estimated prior."""
-    lack = (
-        pl.when(pl.col("rule").is_null())
-        .then(pl.lit("there is no point for this key"))
-        .when(pl.col("threshold").is_null())
-        .then(pl.coalesce(WHY, pl.lit("no point was chosen")))
-        .when(pl.col("prior").is_null() & is_estimated)
-        .then(pl.lit(NOT_ESTIMATED))
-    )
-    return [one_class_note(pl.col("positives"), pl.col("negatives")), lack]

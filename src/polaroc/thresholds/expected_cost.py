@@ -9,15 +9,7 @@ from typing import Any, TypeAlias, Unpack
 import numpy as np
 import polars as pl
 
-from polaroc.base.checks import (
-    check_factors,
-    check_share,
-    is_number,
-    pair_of,
-    refuse_unused,
-    shortened,
-    unless,
-)
+from polaroc.base.checks import check_factors, check_share, pair_of, refuse_unused, unless
 from polaroc.base.columns import (
     EXPECTED_COSTS,
     HAS_BOTH,
@@ -30,7 +22,6 @@ from polaroc.base.columns import (
 from polaroc.base.private_columns import private
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.hull import hulls_of
-from polaroc.errors import InvalidArgument, example
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief
@@ -205,18 +196,10 @@ def _estimates(
 
 def _belief(argument: str, value: object) -> Belief:
     """A belief; of a number the one that is certain, of a pair that of the range."""
-    if isinstance(value, Belief):
-        return value
-    if is_number(value):
-        check_share(argument, value)
-        return discrete([float(value)])
-    if pair_of(value) is None:
-        raise InvalidArgument(
-            f"{argument} is {shortened(value)}, allowed are a share in (0, 1), a range (lo, hi) "
-            "of them, or a belief.",
-            hint=example(argument, (0.05, 0.2) if argument == "over" else 0.9),
-        )
-    return resolve_belief(value)
+    if isinstance(value, Belief) or pair_of(value) is not None:
+        return resolve_belief(value)
+    check_share(argument, value)
+    return discrete([float(value)])  # type: ignore[arg-type]
 
 
 def _pairs(prior: Nodes, share: Nodes) -> Pairs:

@@ -8,6 +8,7 @@ import numpy as np
 from polaroc import rates
 from polaroc.base.statistics import ROUNDING
 from polaroc.priors.grids import skew
+from polaroc.thresholds.constraints import Constraints
 from polaroc.typing import Array
 
 
@@ -26,22 +27,15 @@ class Need:
 
         That place also stands for a condition that no other rates meet.
         """
-        if self.kind == "recall":
-            enough = recall >= self.value * (1 - ROUNDING)
-            return int(enough.argmax())
         if self.kind == "cost":
             costs = self.cost(recall, alarms)
             return int((costs <= costs.min() + ROUNDING * costs.max()).argmax())
-        if self.kind == "capacity":
-            called = [prior * recall + (1 - prior) * alarms for prior in self.priors]
-            fits = np.max(called, axis=0) <= self.value * (1 + ROUNDING)
-        else:
-            # Precision grows with the prior.
-            low = min(self.priors)
-            right, raised = low * recall, low * recall + (1 - low) * alarms
-            fits = right >= self.value * (1 - ROUNDING) * raised
-        most = recall[fits].max(initial=0)
-        return int((fits & (recall >= most)).argmax())
+        limits = {"posfrac" if self.kind == "capacity" else self.kind: self.value}
+        asked = Constraints(limits, (min(self.priors), max(self.priors)))
+        fits = np.all(asked.kept(recall, alarms, np.nan), axis=0)
+        if self.kind == "recall":
+            return int(fits.argmax())
+        return int((fits & (recall >= recall[fits].max(initial=0))).argmax())
 
     def cost(self, recall: Any, alarms: Any) -> Any:
         """The expected cost of rates at the middle prior."""

@@ -1,22 +1,22 @@
 """Thresholds whose true rates keep constraints with a stated probability (learn then test).
 
-Each constraint is a half-plane of ROC space, a·t + b·f + c ≥ 0. At one threshold the chance that it
-is broken, p, is that of a·T + b·F + c < 0, where T and F have the independent Beta distributions
-behind the limits of Clopper and Pearson (1934), on the side that is worse for the constraint: of
-one rate alone p ≤ δ says that its exact limit keeps the constraint, of both rates that the melded
-limit does (Fay, Proschan and Brittain 2015).
+**One threshold.** Each constraint is a half-plane of ROC space, a·t + b·f + c ≥ 0. The hypothesis
+that a threshold breaks it has the p-value P(a·T + b·F + c < 0), where T and F have the independent
+Beta distributions behind the limits of Clopper and Pearson (1934), on the side that is worse for
+the constraint. Of one rate, p ≤ δ says that its exact one-sided limit keeps the constraint; of both
+rates, that the melded limit does (Fay, Proschan and Brittain 2015).
 
-Thresholds are tested in a fixed order (Angelopoulos et al. 2021): a constraint on recall from the
-lowest upwards, one on false alarms or on the share of cases called positive from the highest
-downwards, others from a threshold where they are most likely kept, in both directions. Each walk
-ends at its first threshold with p > δ. Promised are thresholds that no walk ended before.
+**All thresholds of a curve.** They are tested in a fixed order (Angelopoulos et al. 2021), each at
+the full error rate: of a constraint on recall from the lowest threshold upwards, of one on false
+alarms or on the share of cases called positive from the highest downwards, of others from the
+threshold where they are most likely kept, in both directions. A sequence of tests ends at the first
+with p > δ. A threshold is promised if no sequence ended at it or before.
 
-Why they all hold at once: of the thresholds that break a constraint below where its walks start,
-let u be the highest of all constraints. A threshold that is broken so lies at or below u, and is
-promised only if the walk of the constraint that u breaks has passed u, which is one test and so has
-a chance of at most δ. It is likewise above the starts. If there are walks in both directions, each
-direction therefore has half of the error rate; of one direction alone it has all of it. Of several
-models, any of which may be picked, each has the error rate over their number.
+**Why the promises hold at once.** Take the sequences that go upwards, and of all thresholds that
+break the constraint of such a sequence beyond its start the lowest, u. To promise any of them, the
+sequence of the constraint that u breaks has to pass u, and the test at u is wrong with probability
+δ at most. The same holds downwards. So each direction has the error rate δ, or half of it where
+there are both. Of several models, any of which may be picked, each has δ over their number.
 """
 
 from dataclasses import dataclass, replace

@@ -68,15 +68,10 @@ def _refuse_contained(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -
             one.rows.height >= ENOUGH and found.height >= DISTINCT * one.rows.height
             for one, found in ((cases, judged), (tuning, tuned))
         )
-        words = None
-        if is_within and has_within:
-            words = "predictions and tuning are the same cases"
-        elif tell_apart and is_within:
-            words = "all cases of the predictions are among tuning"
-        elif tell_apart and has_within:
-            words = "all cases of tuning are among the predictions"
-        if words is not None and both.height:
+        if both.height and (is_within or has_within) and (tell_apart or is_within == has_within):
+            which = ("tuning", "the predictions") if has_within else ("the predictions", "tuning")
             raise InvalidTable(
-                f"{words}: the thresholds would be judged on the cases they were chosen on.",
+                f"all cases of {which[0]} are among {which[1]}: the thresholds would be judged on "
+                "the cases they were chosen on.",
                 hint="give other cases as tuning.",
             )

@@ -36,7 +36,6 @@ from polaroc.models.sentences import (
 )
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, Over, resolve_belief
-from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
@@ -59,7 +58,6 @@ class Costs(NamedTuple):
     over: Over
     constraints: Mapping[str, float] | None = None
     confidence: float | None = None
-    estimate: pl.DataFrame | None = None  # whose belief `over` is
 
     @property
     def belief(self) -> Belief:
@@ -166,9 +164,11 @@ def _rates(
         tuned, "cost", over=costs.over, constraints=costs.constraints,
         confidence=costs.confidence, cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
-    priors: float | pl.DataFrame = costs.belief.mean
-    if (estimate := costs.estimate) is not None:
-        priors = estimate.select(name for name in ESTIMATE if name in estimate.columns)
+    belief = costs.belief
+    priors: float | pl.DataFrame = belief.mean
+    if belief.is_estimate and belief.ends is not None:
+        lower, upper = belief.ends
+        priors = pl.DataFrame({"prior": [belief.mean], "lower": [lower], "upper": [upper]})
     # The same table is refused before; equal rates of other cases are chance.
     rates: pl.DataFrame = apply_thresholds(
         cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
@@ -240,7 +240,7 @@ def _choice(
     curves: list[Any] = [curve(one) for one in tables]
     texts = threshold_texts(table, ["model"], *curves)
     words = cost = sure = answer = ""
-    notes = [] if costs.estimate is None else [costs.belief.interval_note]
+    notes = [costs.belief.interval_note] * costs.belief.is_estimate
     if ranked.height:
         # Of models that cost the same one only, to which the threshold belongs.
         words = first_words(ranked if count_tied(ranked) == 1 else ranked[:1])

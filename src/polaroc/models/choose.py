@@ -55,7 +55,7 @@ from polaroc.models.regret import under_belief
 from polaroc.models.sentences import describe_priors, first_words, lead_in_words
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, discrete, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
 from polaroc.typing import Prior, Table
 
@@ -69,7 +69,7 @@ def choose(
     table: Table | Cases[Any],
     measure: str | None = None,
     *,
-    over: tuple[float, float] | Belief | None = None,
+    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     level: float = 0.95,
     tuning: Table | Cases[Any] | None = None,
     cost_fn: float = 1,
@@ -95,9 +95,9 @@ def choose(
         least at its own threshold, set on `tuning` or on the other folds. By default "auprec", or
         "expected_cost" where a cost or `tuning` is given.
     over
-        The range (lo, hi) of priors, such as the interval of `estimate_prior`, one prior twice, or
-        a belief about the prior. Of measures by default the range of the table's IAUPREC, or of
-        the mean of another measure, else the priors of the table, equally likely.
+        The range (lo, hi) of priors, one prior twice, or a belief about the prior; one row of
+        `estimate_prior` is a belief. Of measures by default the range of the table's IAUPREC, or
+        of the mean of another measure, else the priors of the table, equally likely.
     level
         Probability that the true measure of a model is between `expected_lower` and
         `expected_upper`, in (0, 1); tests are made at 1 − `level`.
@@ -167,7 +167,7 @@ def choose(
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     check_share("level", level)
-    over = _checked_over(over)
+    belief = _checked_over(over)
     for_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
         "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
@@ -182,7 +182,7 @@ def choose(
             "choice is one over shares of positives.",
             hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
         )
-    if over is None and (measure == EXPECTED_COST or cases.truth is not None):
+    if belief is None and (measure == EXPECTED_COST or cases.truth is not None):
         raise InvalidArgument(
             "predictions are given without a range of priors.",
             hint="give over=(0.05, 0.20), a belief, or one prior twice.",
@@ -193,10 +193,10 @@ def choose(
             hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or "
             "leave them out.",
         )  # fmt: skip
-        return _choose_by_measure(read_inputs(cases), at_one_prior(measure), over, level)
+        return _choose_by_measure(read_inputs(cases), at_one_prior(measure), belief, level)
 
-    assert over is not None
-    costs = Costs(cost_fn, cost_fp, over, constraints, confidence)
+    assert belief is not None
+    costs = Costs(cost_fn, cost_fp, belief, constraints, confidence)
     if tuning is None and cases.truth is not None:
         inputs = read_inputs(cases)
         if inputs.folds:
@@ -212,7 +212,9 @@ def choose(
 
 
 def _checked_over(over: object) -> Over | None:
-    """The range or belief; one prior twice is a belief that it is that."""
+    """The range or belief, also that of an estimate; one prior twice is a belief of one."""
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        return belief_of_estimate(over)
     if over is None or isinstance(over, Belief):
         return over
     low, high = pair_of(over) or range_of(over)

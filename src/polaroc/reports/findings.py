@@ -275,7 +275,7 @@ def _choice(
 def _choice_by_cost(question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on other cases or folds."""
     assert question.over is not None
-    costs = Costs(*question.needs.costs, question.over, estimate=question.estimate)
+    costs = Costs(*question.needs.costs, question.over)
     if question.tuning is None:
         return choose_by_cost_of_folds(
             question.compared, costs, test_train_ratio=question.test_train_ratio,

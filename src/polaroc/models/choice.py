@@ -261,12 +261,11 @@ def caveats(
     """What the probabilities rest on, and what else has to be known about the first model."""
     evidence = judged.evidence
     is_sure = ranked["probability_best"].count() > 0
-    doubts = () if is_tested and is_sure else evidence.doubts
-    rules = [
-        (is_sure, " ".join([f"The probability refers to {evidence.about}.", *doubts])),
-        (not is_sure and evidence.is_known and ranked.height > 1, IDENTICAL),
-        (not is_sure and not evidence.is_known, " ".join(doubts) or NOTHING_SAYS),
-        (True, corrected(ranked, name, higher=judged.higher)),
-        (True, changes(priors)),
-    ]
-    return [sentence for holds, sentence in rules if holds and sentence]
+    doubts = " ".join(() if is_tested and is_sure else evidence.doubts)
+    if is_sure:
+        first = f"The probability refers to {evidence.about}. {doubts}".rstrip()
+    elif evidence.is_known:
+        first = IDENTICAL if ranked.height > 1 else ""
+    else:
+        first = doubts or NOTHING_SAYS
+    return [*filter(None, (first, corrected(ranked, name, higher=judged.higher), changes(priors)))]

@@ -6,7 +6,7 @@ their means over the folds.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -38,8 +38,7 @@ BALANCED = Need("cost", (0.5,))
 ON_OTHERS = "Set it on cases that this model was not trained on."
 
 
-@dataclass(frozen=True)
-class Folds:
+class Folds(NamedTuple):
     """The predictions of one model on several folds, sorted with the best score first."""
 
     score: "Array"
@@ -50,7 +49,7 @@ class Folds:
 
     def where(self, kept: "Array | slice") -> "Folds":
         """The rows at a mask, or those of a slice."""
-        return Folds(*(getattr(self, one.name)[kept] for one in fields(self)))
+        return Folds(*(column[kept] for column in self))
 
     @property
     def share_cases(self) -> bool:
@@ -84,8 +83,7 @@ class Folds:
         return mean
 
 
-@dataclass(frozen=True)
-class HeldOutRates:
+class HeldOutRates(NamedTuple):
     """Rates of thresholds on held-out cases."""
 
     tpr: "Array"  # needs × folds, NaN without the class
@@ -120,17 +118,16 @@ def _number(name: str) -> pl.Expr:
 
 def rates_across_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
     """Rates of each fold at thresholds from other folds that share no case with it."""
-    group = folds.fold % GROUPS
-    if folds.share_cases:
-        part = folds.case % GROUPS
-        splits = (
-            (folds.where(held), folds.where((group != a) & ~np.isin(folds.case, folds.case[held])))
-            for a in np.unique(group)
-            for b in np.unique(part)
-            if (held := (group == a) & (part == b)).any()
-        )
-    else:
+    group, part = folds.fold % GROUPS, folds.case % GROUPS
+    if not folds.share_cases:
         splits = ((folds.where(group == a), folds.where(group != a)) for a in np.unique(group))
+        return _held_out_rates(folds, needs, splits)
+    splits = (
+        (folds.where(held), folds.where((group != a) & ~np.isin(folds.case, folds.case[held])))
+        for a in np.unique(group)
+        for b in np.unique(part)
+        if (held := (group == a) & (part == b)).any()
+    )
     return _held_out_rates(folds, needs, splits)
 
 
@@ -138,32 +135,28 @@ def rates_within_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
     """Rates of each fold at thresholds from other cases of the same fold."""
     part = np.random.default_rng(0).permutation(folds.case.max(initial=0) + 1) % GROUPS
     splits = (
-        (fold_rows.where(part[fold_rows.case] == b), fold_rows.where(part[fold_rows.case] != b))
-        for fold_rows in (folds.where(folds.fold == a) for a in np.unique(folds.fold))
+        (rows.where(part[rows.case] == b), rows.where(part[rows.case] != b))
+        for rows in (folds.where(folds.fold == a) for a in np.unique(folds.fold))
         for b in range(GROUPS)
     )
     return _held_out_rates(folds, needs, splits)
 
 
-def compare_scales(common: "Array", per_fold: "Array") -> bool:
-    """Whether scores of folds are comparable: one common threshold costs little more.
-
-    Thresholds per fold are set on fewer cases, and cost more where the scores of all
-    folds are on one scale.
-    """
-    known = ~np.isnan(common - per_fold)
-    common, per_fold = common[known], per_fold[known]
-    mostly = (common > per_fold).sum() > len(per_fold) / 2
-    return not (mostly and common.sum() > MAX_COST_RATIO * per_fold.sum())
-
-
 def doubts_of_folds(folds: Folds, *, has_case: bool) -> list[str]:
-    """Why thresholds of folds may do worse in use, in sentences."""
-    common, own = (
+    """Why thresholds of folds may do worse in use, in sentences.
+
+    Thresholds per fold are set on fewer cases, and cost more where the scores of all folds are on
+    one scale.
+    """
+    common, per_fold = (
         BALANCED.cost(rates.tpr, rates.fpr)[0]
         for rates in (rates_across_folds(folds, [BALANCED]), rates_within_folds(folds, [BALANCED]))
     )
-    return [*([] if has_case else [SHARED]), *([] if compare_scales(common, own) else [OWN_SCALES])]
+    known = ~np.isnan(common - per_fold)
+    common, per_fold = common[known], per_fold[known]
+    mostly = (common > per_fold).sum() > len(per_fold) / 2
+    differ = mostly and common.sum() > MAX_COST_RATIO * per_fold.sum()
+    return [SHARED] * (not has_case) + [OWN_SCALES] * bool(differ)
 
 
 def judged_on_other_folds(folds: int, margin: str = "") -> str:

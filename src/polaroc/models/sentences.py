@@ -127,17 +127,13 @@ def corrected(models: pl.DataFrame, measure: str, *, higher: bool) -> str:
     Models that vary together move together, which can outweigh the correction.
     """
     before, after = models.select("mean", "expected").row(0)
-    if models.height < 2 or (after is not None and (after >= before) == higher):
+    if after is None or (after >= before) == higher:
         return ""
     too, far = ("high", "highest") if higher else ("low", "lowest")
-    picked = (
-        f"The {measure} of the first model is likely too {too}, because it was picked for being "
-        f"the {far} of {models.height}, and chance helped."
-    )
-    if after is None:
-        return picked
     return (
-        f"{picked} Corrected for that, {_figure(before, higher)} becomes {_figure(after, higher)}."
+        f"The {measure} of the first model is likely too {too}, because it was picked for being "
+        f"the {far} of {models.height}, and chance helped. Corrected for that, "
+        f"{_figure(before, higher)} becomes {_figure(after, higher)}."
     )
 
 
@@ -159,17 +155,14 @@ def changes(priors: pl.DataFrame) -> str:
 def describe_separation(models: pl.Series, comparison: Comparison) -> str:
     """From which models a test tells the first, and what that asks for."""
     first = pl.lit(models[:1]).first()
-    own = comparison.pairs.filter(
-        pl.col("model_a").eq_missing(first) | pl.col("model_b").eq_missing(first)
-    ).select(
-        other=pl.when(pl.col("model_a").eq_missing(first)).then("model_b").otherwise("model_a"),
+    is_first = pl.col("model_a").eq_missing(first)
+    own = comparison.pairs.filter(is_first | pl.col("model_b").eq_missing(first)).select(
+        other=pl.when(is_first).then("model_b").otherwise("model_a"),
         is_apart=is_significant(comparison),
     )
-    ranked = (
-        models[1:]
-        .to_frame("other")
-        .join(own, on=["other"], nulls_equal=True, maintain_order="left")
-    )
+    ranked = models[1:].to_frame("other").join(
+        own, on=["other"], nulls_equal=True, maintain_order="left"
+    )  # fmt: skip
     apart, others = (ranked.filter(is_apart=one)["other"].to_list() for one in (True, False))
     name = one_name(models[0])
     if not apart:

@@ -19,8 +19,7 @@ from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.inference.evidence import evidence_from_folds
 from polaroc.models.compare import f_test, rounding_floor
 from polaroc.models.copied_folds import copied_folds
-from polaroc.models.fold_values import refuse_rows
-from polaroc.models.measure_rows import rows_of
+from polaroc.models.measure_rows import refuse_rows, rows_of
 from polaroc.predictions.canonical import check_columns
 from polaroc.priors.grids import is_among
 from polaroc.typing import Table

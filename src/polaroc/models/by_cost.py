@@ -23,9 +23,8 @@ from polaroc.models.fold_thresholds import (
     rates_across_folds,
     read_folds,
 )
-from polaroc.models.fold_values import fold_values
-from polaroc.models.inputs import Inputs, check_model, of_keys, read_inputs
-from polaroc.models.measure_rows import rows_of
+from polaroc.models.inputs import Inputs, check_model, of_keys
+from polaroc.models.measure_rows import fold_values, rows_of
 from polaroc.models.paired_cases import read_cases
 from polaroc.models.sentences import (
     count_tied,
@@ -79,56 +78,30 @@ class Costs(NamedTuple):
 
 
 def choose_with_tuning(
-    cases: Cases[Any], tuning: Table | Cases[Any] | None, costs: Costs, *, level: float
+    inputs: Inputs, tuning: Table | Cases[Any], costs: Costs, *, given: Cases[Any], level: float
 ) -> Choice:
-    """The model that costs least at the threshold chosen for it on `tuning`, any table."""
-    if cases.truth is None:
-        raise InvalidArgument(
-            f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
-            "not given.",
-            hint="give truth='truth' and score='score'.",
-        )
-    if tuning is None:
-        raise InvalidArgument(
-            f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
-            hint="give tuning=: predictions on cases that take no part otherwise; or fold='fold', "
-            "where models were fitted anew in each fold.",
-        )
-    cases = cases.collect()
+    """The model that costs least at the threshold chosen for it on `tuning`, any table.
+
+    `given` are the cases before some were left out, with whose columns `tuning` is read.
+    """
+    given = given.collect()
     # Thresholds that cost least need no clusters, those with a promise do.
     optional = ("model", "fold", "case", *(("cluster",) if costs.confidence is None else ()))
-    tuned = with_model_type(same_columns(cases, tuning, may_lack=optional).collect(), cases)
-    for one in (cases, tuned):
-        if several := [fold for fold in one.fold if one.rows[fold].n_unique() > 1]:
-            raise InvalidArgument(
-                f"{quoted(several)} has several values: models of folds are fitted anew, and a "
-                "threshold belongs to one fitted model.",
-                hint="keep one of the values, or drop the column if its values are not those of "
-                "folds.",
-            )
-    shared = shared_with_tuning(cases, tuned)
-    if costs.confidence is None:
-        tuned = replace(tuned, cluster=None)
-    choice = choose_by_cost(cases, tuned, costs, level=level)
-    return replace(choice, warnings=(*shared, *choice.warnings))
-
-
-def choose_by_cost(
-    cases: Cases[Any], tuned: Cases[pl.DataFrame], costs: Costs, *, level: float
-) -> Choice:
-    """The same of predictions in memory, of which it is known whether they share cases."""
-    inputs = read_inputs(cases)
-    cases, tuned = inputs.cases, replace(tuned, fold=())
-    check_model(tuned)
-    models, tuned_models = (one.rows["model"].unique().sort().to_list() for one in (cases, tuned))
-    if len(models) < 2:
+    tuned = with_model_type(same_columns(given, tuning, may_lack=optional).collect(), given)
+    if several := [*inputs.folds, *(one for one in tuned.fold if tuned.rows[one].n_unique() > 1)]:
         raise InvalidArgument(
-            f"'model' has {len(models)} value(s), a choice needs two.",
-            hint="operating_points(...) chooses the threshold of one model.",
+            f"{quoted(several)} has several values: models of folds are fitted anew, and a "
+            "threshold belongs to one fitted model.",
+            hint="keep one of the values, or drop the column if its values are not those of folds.",
         )
-    if lacking := [model for model in models if model not in tuned_models]:
+    shared, cases = shared_with_tuning(given, tuned), inputs.cases
+    tuned = replace(tuned, fold=(), cluster=tuned.cluster if costs.confidence else None)
+    check_model(tuned)
+    lacking = set(cases.rows["model"].unique()) - set(tuned.rows["model"].unique())
+    if lacking:
         raise InvalidPredictions(
-            f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
+            f"tuning has no cases of {quoted(sorted(lacking))}, so that there is no threshold to "
+            "judge.",
             hint="give their predictions, or leave these models out.",
         )
     rates, promise = _rates(cases, tuned, costs, level)
@@ -148,6 +121,7 @@ def choose_by_cost(
         rated, unrated, evidence, missed[None], alarms[None], costs, level, (cases, tuned),
         [*(f"No cost of {reason}" for reason in reasons), *inputs.warnings],
     )  # fmt: skip
+    choice = replace(choice, warnings=(*shared, *choice.warnings))
     if rated.is_empty():
         return replace(choice, answer=f"No model has a threshold. {' '.join(reasons)}")
     return choice if choice.threshold is None else replace(choice, promise=promise)
@@ -178,9 +152,7 @@ def _rates(
     return rates, promises[0] if len(promises) else None
 
 
-def choose_by_cost_of_folds(
-    inputs: Inputs, costs: Costs, *, test_train_ratio: float | None, level: float
-) -> Choice:
+def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Choice:
     """The model that costs least at thresholds that other folds set."""
     cases, (fold,), rows, beside, folds_of = inputs.cases, inputs.folds, [], [], {}
     at = costs.belief.mean
@@ -203,10 +175,11 @@ def choose_by_cost_of_folds(
             for prior, values in ((0.0, costs.fp * fpr), (1.0, costs.fn * (1 - tpr)))
         ]  # fmt: skip
     table = fold_values(rows_of(pl.concat(rows), EXPECTED_COST), (0.0, 1.0))
-    table.check_models()
     table.check_folds()
     alarms, missed = np.moveaxis(table.values, -1, 0)
-    evidence = evidence_from_folds(at * missed + (1 - at) * alarms, test_train_ratio, table.models)
+    evidence = evidence_from_folds(
+        at * missed + (1 - at) * alarms, inputs.test_train_ratio, table.models
+    )
     lower, upper = (np.maximum(ends[0], 0) for ends in evidence.limits(level))
     names = ["threshold", "tpr", "fpr"]
     rated = pl.DataFrame(beside, dict.fromkeys(names, pl.Float64), orient="row").with_columns(
@@ -214,7 +187,8 @@ def choose_by_cost_of_folds(
     )
     choice = _choice(
         rated, rated.clear(), evidence, missed, alarms, costs, level, [replace(cases, fold=())],
-        [*table.warnings, judged_on_other_folds(len(missed))], folds=inputs.folds,
+        [*inputs.warnings, *table.warnings, judged_on_other_folds(len(missed))],
+        folds=inputs.folds,
     )  # fmt: skip
     doubts = doubts_of_folds(folds_of[choice.bayes], has_case=cases.case is not None)
     return replace(choice, warnings=(*choice.warnings, *doubts))

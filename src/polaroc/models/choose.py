@@ -187,28 +187,41 @@ def choose(
             "predictions are given without a range of priors.",
             hint="give over=(0.05, 0.20), a belief, or one prior twice.",
         )
+    if measure == EXPECTED_COST and cases.truth is None:
+        raise InvalidArgument(
+            f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
+            "not given.",
+            hint="give truth='truth' and score='score'.",
+        )
     if measure != EXPECTED_COST:
         refuse_unused(
             f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **for_costs,
             hint=f"give measure={EXPECTED_COST!r} with tuning= to choose a threshold, too, or "
             "leave them out.",
         )  # fmt: skip
-        return _choose_by_measure(read_inputs(cases), at_one_prior(measure), belief, level)
-
+    inputs = read_inputs(cases)
+    if inputs.table["model"].n_unique() < 2:
+        raise InvalidArgument(
+            f"'model' has one value, {inputs.table['model'][0]!r}, needed are two or more.",
+            hint="operating_points(...) chooses the threshold of one model.",
+        )
+    if measure != EXPECTED_COST:
+        return _choose_by_measure(inputs, at_one_prior(measure), belief, level)
     assert belief is not None
     costs = Costs(cost_fn, cost_fp, belief, constraints, confidence)
-    if tuning is None and cases.truth is not None:
-        inputs = read_inputs(cases)
-        if inputs.folds:
-            refuse_unused(
-                "for thresholds from cases of their own", "there are folds",
-                constraints=constraints, confidence=confidence,
-            )  # fmt: skip
-            choice = choose_by_cost_of_folds(
-                inputs, costs, test_train_ratio=inputs.test_train_ratio, level=level
-            )
-            return replace(choice, warnings=(*choice.warnings, *inputs.warnings))
-    return choose_with_tuning(cases, tuning, costs, level=level)
+    if tuning is not None:
+        return choose_with_tuning(inputs, tuning, costs, given=cases, level=level)
+    if not inputs.folds:
+        raise InvalidArgument(
+            f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
+            hint="give tuning=: predictions on cases that take no part otherwise; or fold='fold', "
+            "where models were fitted anew in each fold.",
+        )
+    refuse_unused(
+        "for thresholds from cases of their own", "there are folds",
+        constraints=constraints, confidence=confidence,
+    )  # fmt: skip
+    return choose_by_cost_of_folds(inputs, costs, level=level)
 
 
 def _checked_over(over: object) -> Over | None:

@@ -24,9 +24,16 @@ from polaroc.inference.evidence import (
 )
 from polaroc.measures.catalog import CATALOG, higher_is_better, value_range
 from polaroc.models.comparison import Comparison, Target
-from polaroc.models.fold_values import FoldValues, fold_values
 from polaroc.models.inputs import compared_cases, read_inputs, single_prior, with_model
-from polaroc.models.measure_rows import below_chance, distinct, of_one_range, refuse_places, rows_of
+from polaroc.models.measure_rows import (
+    FoldValues,
+    below_chance,
+    distinct,
+    fold_values,
+    of_one_range,
+    refuse_places,
+    rows_of,
+)
 from polaroc.models.paired_cases import Fitted, fitted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns

@@ -10,8 +10,8 @@ from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unle
 from polaroc.base.columns import collect_like
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
-from polaroc.models.common_cases import aligned_rows, common_cases
 from polaroc.models.copied_folds import without_copies
+from polaroc.models.paired_cases import aligned_rows, common_cases
 from polaroc.predictions.cases import Cases, cases_or_measures, warn_of_parts
 from polaroc.predictions.row_checks import check_clusters
 from polaroc.priors.grids import OBSERVED

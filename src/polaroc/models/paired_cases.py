@@ -1,4 +1,4 @@
-"""Fitted models on the cases of one test set: the evidence on a measure, paired by case."""
+"""Cases that all models scored, and the evidence that they are on a measure of fitted models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from polaroc.base.text import noted_by_kind
+from polaroc.base.private_columns import HAVE, SIZE
+from polaroc.base.text import MAX_NAMED, listed_rows, noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.inference.evidence import Evidence
 from polaroc.inference.scored_cases import ScoredCases
@@ -17,11 +18,15 @@ from polaroc.measures.catalog import CATALOG, default_measures, label, select_me
 from polaroc.measures.scoring import CASE_LOSSES, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
-from polaroc.models.common_cases import aligned_rows
 from polaroc.models.measure_rows import below_chance
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import left_out
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Array, Prior
+
+# What all models have in common of a case.
+SHARED = ("truth", "cluster", "weight", "count")
+MODELS = pl.col("model").n_unique()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,3 +125,104 @@ def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:
         None if cases.cluster is None else cluster_numbers(first["cluster"]).repeat(copies),
         None if cases.weight is None else first["weight"].to_numpy(),
     )
+
+
+def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[str]]:
+    """The cases that all models of a test set scored, and a warning about the others.
+
+    Each fold is a test set. Without a `case` all rows that can be ranked are kept.
+    """
+    kept, ids = without_errors(cases).rows, [*cases.fold, "case"]
+    warnings = []
+    if cases.case is None:
+        if dropped := cases.rows.height - kept.height:
+            warnings.append(left_out(dropped))
+        return replace(cases, rows=kept, nulls="raise", errors=()), warnings
+    models, number = cases.rows["model"].n_unique(), cases.rows.select(ids).n_unique()
+    whole = kept.group_by(ids).agg(MODELS).filter(model=models)
+    if left := number - whole.height:
+        is_scored = pl.col("error").is_null() if "error" in cases.rows else pl.lit(True)
+        scored = pl.struct(ids).filter(is_scored).n_unique()
+        lacking = cases.rows.group_by("model").agg(missing=number - scored.cast(pl.Int64))
+        listed = listed_rows(lacking.filter(pl.col("missing") > 0).sort("model"), MAX_NAMED)
+        kept = kept.join(whole, on=ids, how="semi", nulls_equal=True, maintain_order="left")
+        if kept.is_empty():
+            raise InvalidPredictions(
+                f"no case is left that all models scored ({listed}).",
+                hint="leave out a model without scores; if 'case' numbers rows, say case=None.",
+            )
+        warnings.append(
+            f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all "
+            f"models, which are compared on the same {number - left:,} ({listed})."
+        )
+    return replace(cases, rows=kept, nulls="raise", errors=()), warnings
+
+
+def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The cases without the rows that cannot be ranked."""
+    if "error" not in cases.rows:
+        return cases
+    rows = cases.rows.filter(pl.col("error").is_null()).drop("error")
+    return replace(cases, rows=rows, errors=())
+
+
+def aligned_rows(cases: Cases[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The rows of each model, in one order of cases; raise where models did not score the same."""
+    ids = [*cases.fold, "case"]
+    shared = [*ids, *(name for name in SHARED if name in cases.rows.columns)]
+    models = cases.rows["model"].unique().sort(nulls_last=True)
+    # Ten times as fast as a partition of the rows.
+    by_model = [cases.rows.filter(pl.col("model").eq_missing(pl.lit(model))) for model in models]
+
+    def are_aligned() -> bool:
+        first, *others = (rows.select(shared) for rows in by_model)
+        is_known = not first["case"].null_count() and first.select(ids).n_unique() == first.height
+        return is_known and all(map(first.equals, others))
+
+    if not are_aligned():
+        by_model = [rows.sort(ids) for rows in by_model]
+        if not are_aligned():
+            _refuse_unpaired(cases)
+    return by_model
+
+
+def _refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
+    """Raise for cases that not every model of their test set scored once, with the first of them.
+
+    On folds no models need to have cases in common: then `case` may number rows.
+    """
+    rows, ids = cases.rows, [*cases.fold, "case"]
+    shared = [name for name in SHARED if name in rows.columns]
+    by_case = rows.group_by(ids).agg(
+        pl.len().alias(SIZE),
+        MODELS.alias(HAVE),
+        *((pl.col(name).min() != pl.col(name).max()).alias(name) for name in shared),
+    )
+    are_shared = bool((by_case[HAVE] > 1).any())
+    models = rows.group_by(cases.fold).agg(MODELS) if cases.fold else rows.select(MODELS)
+    by_case = by_case.join(models, on=cases.fold or pl.lit(0), nulls_equal=True)
+    lacks_one = (pl.col(HAVE) < pl.col("model")) & (are_shared or not cases.fold)
+    checks: list[tuple[pl.Expr, str, str]] = [
+        (pl.col("case").is_null(), "are null", "fill in their column."),
+        (
+            pl.col(SIZE) > pl.col(HAVE), "are there twice for a model",
+            "keep one row per case and model, and number the cases of all folds throughout; rows "
+            "of one patient or the like are cluster='case'; case=None where nothing tells cases "
+            "apart.",
+        ),
+        (
+            lacks_one, "lack a score by some model",
+            "nulls='drop' compares the models on the cases that all of them scored." if are_shared
+            else "no case is scored by two models: name the column that tells which rows are the "
+            "same case, case='id'.",
+        ),
+        *(
+            (pl.col(name), f"have a {name} that differs by model", "are tables joined wrongly?")
+            for name in shared
+        ),
+    ]  # fmt: skip
+    for condition, problem, hint in checks:
+        wrong = by_case.filter(condition).select(ids).sort(ids)
+        if wrong.height:
+            first = listed_rows(wrong, 3)
+            raise InvalidPredictions(f"{wrong.height} cases {problem}: {first}.", hint=hint)

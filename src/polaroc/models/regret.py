@@ -12,8 +12,14 @@ import polars as pl
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import label, mean_name
-from polaroc.models.fold_values import FoldValues, fold_values
-from polaroc.models.measure_rows import distinct, only_range, range_rows, rows_of
+from polaroc.models.measure_rows import (
+    FoldValues,
+    distinct,
+    fold_values,
+    only_range,
+    range_rows,
+    rows_of,
+)
 from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.grids import SAME
 from polaroc.typing import Array
@@ -87,7 +93,6 @@ def under_belief(measures: pl.DataFrame, measure: str, over: Over | None) -> Und
         for node, weight in zip(belief.priors, belief.weights, strict=True):
             weights[grid.index(_place(node, grid)[0])] += weight
     table = fold_values(rows, used, noted=[*priors, WHOLE])
-    table.check_models()
     at_priors = table.values[..., [used.index(one) for one in priors]]
     means = replace(table, values=(table.values @ weights)[..., None])
     return UnderBelief(means, at_priors, priors, belief, over, tuple(warnings), regrets_known)

@@ -11,7 +11,7 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.table import humanize_note
-from polaroc.models.by_cost import Costs, choose_by_cost, choose_by_cost_of_folds
+from polaroc.models.by_cost import Costs, choose_by_cost_of_folds, choose_with_tuning
 from polaroc.models.choice import Choice
 from polaroc.models.choose import choose_measured
 from polaroc.models.compare import of_fitted
@@ -277,11 +277,11 @@ def _choice_by_cost(question: Question) -> Choice:
     assert question.over is not None
     costs = Costs(*question.needs.costs, question.over)
     if question.tuning is None:
-        return choose_by_cost_of_folds(
-            question.compared, costs, test_train_ratio=question.test_train_ratio,
-            level=question.level,
-        )  # fmt: skip
-    return choose_by_cost(question.compared.cases, question.tuning, costs, level=question.level)
+        return choose_by_cost_of_folds(question.compared, costs, level=question.level)
+    compared = question.compared
+    return choose_with_tuning(
+        compared, question.tuning, costs, given=compared.cases, level=question.level
+    )
 
 
 def _comparison(

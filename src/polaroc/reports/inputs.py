@@ -7,8 +7,8 @@ import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.models.common_cases import without_errors
 from polaroc.models.inputs import Inputs, with_model
+from polaroc.models.paired_cases import without_errors
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level

@@ -31,5 +31,5 @@ RECALL, STEP, ROW, RANGE, NEG_SQUARES = _columns("recall step row range neg_squa
 VALUE, AT, HAVE, SPREAD, RESPONSE = _columns("value at have spread response")
 
 # Charts.
-ERROR, SENS, PANEL, ALONG, START, CHANCE = _columns("error sens panel along start chance")
+ERROR, SENS, PANEL = _columns("error sens panel")
 SHARE = private("share")

@@ -13,6 +13,7 @@ from polaroc.charts.layers import (
     data,
     line_layer,
     panels_by_prior,
+    side_by_side,
     tooltips,
 )
 from polaroc.charts.libraries import alt, unchecked
@@ -89,5 +90,6 @@ def reliability(
         band = band_layer(base, axes[0], channels[0])
         return alt.LayerChart(layer=[chance_diagonal(), band, line])
 
+    charts = {name: draw(panel) for name, panel in panels_by_prior(table, keys).items()}
     without = f"left out, scores are not probabilities: {left_out} key(s)" if left_out else ""
-    return with_theme(panels_by_prior(table, keys, draw), title, [BAND, without])
+    return with_theme(side_by_side(charts), title, [BAND, without])

@@ -15,6 +15,7 @@ from polaroc.charts.layers import (
     level_line,
     line_layer,
     panels_by_prior,
+    side_by_side,
     tooltips,
 )
 from polaroc.charts.libraries import alt, unchecked
@@ -163,10 +164,11 @@ def decision_curves(
         ]
         return alt.LayerChart(layer=layers)
 
+    charts = {name: draw(panel) for name, panel in panels_by_prior(per_100, keys).items()}
     captions = ["grey: calling all positive; dashed: calling none"]
     if "level" in table.columns and not table.is_empty():
         captions.append(f"band: {percent(table['level'][0])} limits at each threshold")
     if table.height < every.height:
         left_out = every.filter(pl.col("net_benefit").is_null()).select(keys).n_unique()
         captions.append(f"left out, scores are not probabilities: {left_out} key(s)")
-    return with_theme(panels_by_prior(per_100, keys, draw, ratio=0.8), title, captions)
+    return with_theme(side_by_side(charts, ratio=0.8), title, captions)

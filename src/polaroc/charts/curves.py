@@ -20,6 +20,7 @@ from polaroc.charts.layers import (
     level_line,
     line_layer,
     panels_by_prior,
+    side_by_side,
     tooltips,
 )
 from polaroc.charts.libraries import alt, unchecked
@@ -162,33 +163,34 @@ def pr(
     require(table, ("precision", *GRID), source="surface(...)")
     keys = _mean_keys(table) if means else surface_keys(table)
     plans = [table if means else thinned(table, [*GRID, *keys], "tpr", "precision")]
+    outer_keys: list[str] = []
     if achievable is not None:
         outer = as_lazy(achievable)
         outer_keys = require(outer, (*GRID, "tpr", "fpr", "precision"), source="achievable(...)")
         plans.append(outer.with_columns(prior_label(pl.col("prior")).alias(PANEL)))
-    # Collect together: all tables must come from the same rows.
+    # Collect together: both tables must come from the same rows.
     points, *others = pl.collect_all(plans)
     refuse_more(points.select(*keys, "prior").n_unique())
-    channels = style(series_of(points, keys), keys[0] if keys else "", colours)
-    panels: list[str] = []
-
-    def draw(panel: pl.DataFrame) -> alt.LayerChart:
-        panels.append(panel[PANEL][0])
-        above: list[dict[str, Any]] = []
-        if others:
-            rows = others[0].filter(pl.col(PANEL) == panels[-1])
-            above = lines(rows, outer_keys, "tpr", "precision", const=GRID)
-        chance = level_line(fmean(panel["prior"].unique()))
-        return _curves(panel, keys, "tpr", "precision", channels, chance, above)
-
-    chart = panels_by_prior(points, keys, draw)
-    if others and (unknown := sorted({*others[0][PANEL]} - {*panels})):
+    panels = panels_by_prior(points, keys)
+    outer_curves = {
+        name: rows for one in others for (name,), rows in one.group_by(PANEL, maintain_order=True)
+    }
+    if unknown := outer_curves.keys() - panels.keys():
         raise InvalidArgument(
-            f"achievable has curves at {', '.join(unknown)}; the panels are {', '.join(panels)}.",
+            f"achievable has curves at {', '.join(sorted(unknown))}; the panels are "
+            f"{', '.join(panels)}.",
             hint="make them at the priors of the surface.",
         )
+    channels = style(series_of(points, keys), keys[0] if keys else "", colours)
+    charts = {}
+    for name, panel in panels.items():
+        chance = level_line(fmean(panel["prior"].unique()))
+        above = []
+        if name in outer_curves:
+            above = lines(outer_curves[name], outer_keys, "tpr", "precision", const=GRID)
+        charts[name] = _curves(panel, keys, "tpr", "precision", channels, chance, above)
     captions = [_caption(points), "dashed: achievable curve" if others else ""]
-    return with_theme(chart, title, captions)
+    return with_theme(side_by_side(charts), title, captions)
 
 
 def _mean_keys(means: pl.DataFrame | pl.LazyFrame) -> list[str]:

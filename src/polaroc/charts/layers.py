@@ -1,6 +1,6 @@
 """Shared layers of charts: lines, bands, tooltips, and panels by prior."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import polars as pl
@@ -59,7 +59,8 @@ def line_layer(
 ) -> "alt.Chart":
     """A line per record of `base`, in the order of its points; thin where a series has several."""
     many = len(records) > len({record["series"] for record in records})
-    shown = {"strokeWidth": 1, "strokeOpacity": 0.5} if many else {"strokeWidth": 2}
+    width, opacity = (1, 0.5) if many else (2, 1)
+    shown: dict[str, Any] = {"strokeWidth": width, "strokeOpacity": opacity}
     # Without a description, one of all fields is written for each point.
     return base.mark_line(order=False, **shown | mark).encode(
         *channels, alt.Detail("id:N"), alt.Description("line:N")
@@ -86,13 +87,8 @@ def tooltips(
     ]
 
 
-def panels_by_prior(
-    table: pl.DataFrame,
-    keys: Sequence[str],
-    draw: Callable[[pl.DataFrame], "alt.LayerChart"],
-    ratio: float = 1.0,
-) -> "alt.ConcatChart":
-    """A chart for each prior, from the highest on; `ratio` is that of height to width.
+def panels_by_prior(table: pl.DataFrame, keys: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """The rows of each prior by its label, from the highest on.
 
     Keys that have priors of their own share a panel.
     """
@@ -101,18 +97,22 @@ def panels_by_prior(
     shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
     label = pl.when(pl.col("prior").is_in(shared)).then(prior_label(pl.col("prior")))
     labelled = table.with_columns(label.fill_null("share as observed").alias(PANEL))
-    panels = labelled.sort("prior", descending=True, maintain_order=True).partition_by(
-        PANEL, maintain_order=True
-    )
-    width = SIZE if len(panels) == 1 else PANEL_SIZE
+    ordered = labelled.sort("prior", descending=True, maintain_order=True)
+    panels = ordered.partition_by(PANEL, maintain_order=True)
+    return {panel[PANEL][0]: panel for panel in panels}
+
+
+def side_by_side(charts: Mapping[str, "alt.LayerChart"], ratio: float = 1.0) -> "alt.ConcatChart":
+    """Charts with their titles, in up to three columns; `ratio` is that of height to width."""
+    width = SIZE if len(charts) == 1 else PANEL_SIZE
     # Facets with independent axes do not allow the flatten transform.
-    charts = [
-        draw(panel).properties(
+    panels = [
+        chart.properties(
             width=width,
             height=ratio * width,
-            title=alt.TitleParams(panel[PANEL][0], fontSize=13, anchor="middle", offset=6),
+            title=alt.TitleParams(title, fontSize=13, anchor="middle", offset=6),
         )
-        for panel in panels
+        for title, chart in charts.items()
     ]
     columns = 2 if len(charts) == 4 else max(1, min(3, len(charts)))
-    return alt.concat(*charts, columns=columns)
+    return alt.concat(*panels, columns=columns)

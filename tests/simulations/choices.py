@@ -36,7 +36,7 @@ from scipy.special import expit, logit, stdtrit
 from scipy.stats import norm, rankdata
 
 from polaroc.inference.evidence import FITTED, Evidence, evidence_from_folds
-from polaroc.models.choice import Judged, ranked_models
+from polaroc.models.choice import Candidates, ranked_models
 from simulations.design import Design
 from simulations.rates import judged as limits_of
 
@@ -117,28 +117,28 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
     for _ in range(replicates):
         deviations = rng.normal(size=models) * spread * error / 2**0.5
         if isinstance(shape, CostCases):
-            true, judged = of_costs(rng, deviations, shape)
+            true, candidates = of_costs(rng, deviations, shape)
         elif isinstance(shape, Known):
-            true, judged = deviations, of_known(rng, deviations, shape)
+            true, candidates = deviations, of_known(rng, deviations, shape)
         else:
             deviations[-1] -= shape.behind * error
             if isinstance(shape, Cases):
                 true = np.clip(AUC + deviations, 0.51, 0.999)
-                judged = of_cases(rng, true, shape)
+                candidates = of_cases(rng, true, shape)
             else:
-                true, judged = deviations, of_folds(rng, deviations, shape)
+                true, candidates = deviations, of_folds(rng, deviations, shape)
         # Of equal models each is the best as often.
-        sign = 1 if judged.higher else -1
+        sign = 1 if candidates.higher else -1
         best = int((sign * true).argmax()) if spread else int(rng.integers(models))
-        row = answer(judged, true, best)
+        row = answer(candidates, true, best)
         rows += [] if row is None else [row]
     return np.array(rows, float)
 
 
-def answer(judged: Judged, true: np.ndarray, best: int) -> Answer | None:
+def answer(candidates: Candidates, true: np.ndarray, best: int) -> Answer | None:
     """What is said of the model with the best mean, beside what is true; None if nothing is."""
-    ranked, _ = ranked_models(judged, LEVEL)
-    first, sign = ranked.row(0, named=True), 1 if judged.higher else -1
+    ranked, _ = ranked_models(candidates, LEVEL)
+    first, sign = ranked.row(0, named=True), 1 if candidates.higher else -1
     if first["probability_best"] is None:
         return None
     one, found = first["model"], ranked.sort("model")
@@ -156,16 +156,16 @@ def answer(judged: Judged, true: np.ndarray, best: int) -> Answer | None:
 def judged_by(
     evidence: Evidence, ends: tuple[np.ndarray, np.ndarray] | None = None, *, higher: bool = True,
     bounds: tuple[float, float] = (-inf, inf),
-) -> Judged:  # fmt: skip
+) -> Candidates:  # fmt: skip
     """What models are chosen by, with the limits of each by itself."""
     means = evidence.estimates
     if ends is None:
         ends = tuple(end[0] for end in evidence.limits(LEVEL))
     models = pl.Series("model", range(means.shape[1]))
-    return Judged(models, evidence, means, ends, means[..., None][..., :0], (), higher, bounds)
+    return Candidates(models, evidence, means, ends, means[..., None][..., :0], (), higher, bounds)
 
 
-def of_known(rng: np.random.Generator, true: np.ndarray, shape: Known) -> Judged:
+def of_known(rng: np.random.Generator, true: np.ndarray, shape: Known) -> Candidates:
     """Means with known errors that are not shared."""
     errors = np.ones(len(true))
     errors[-1] = shape.last
@@ -179,7 +179,7 @@ def known(means: np.ndarray, covariance: np.ndarray) -> Evidence:
 
 def of_costs(
     rng: np.random.Generator, deviations: np.ndarray, shape: CostCases
-) -> tuple[np.ndarray, Judged]:
+) -> tuple[np.ndarray, Candidates]:
     """The true costs of models with thresholds from other cases, and what is measured of them."""
     shifts = norm.ppf(shape.auc) * 2**0.5 + deviations
     thresholds = cheapest(*scores_of(rng, shifts, *TUNING))
@@ -235,7 +235,7 @@ def scores_of(
     return truth, scores + truth[:, None] * shifts
 
 
-def of_folds(rng: np.random.Generator, true: np.ndarray, shape: Folds) -> Judged:
+def of_folds(rng: np.random.Generator, true: np.ndarray, shape: Folds) -> Candidates:
     """What a fold shares among models, what a model shares among folds, and noise."""
     own = rng.normal(size=(shape.folds, len(true)))
     # The mean of J values of variance 1 has the variance 1/J + r, at a factor of 1.
@@ -259,7 +259,7 @@ def standard_error(design: str) -> float:
     return float(np.mean([c[0, 0] + c[1, 1] - 2 * c[0, 1] for c in found])) ** 0.5
 
 
-def of_cases(rng: np.random.Generator, true: np.ndarray, shape: Cases) -> Judged:
+def of_cases(rng: np.random.Generator, true: np.ndarray, shape: Cases) -> Candidates:
     """The AUCs of models on the same cases, and their covariance as DeLong has it.
 
     Limits are on the scale of log-odds, or from the number of cases where a model is perfect; those

@@ -15,7 +15,7 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.test_sets import evidence_at_thresholds
-from polaroc.models.choice import Choice, Judged, caveats, certainty, ranked_models
+from polaroc.models.choice import Candidates, Choice, caveats, certainty, ranked_models
 from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     doubts_of_folds,
@@ -78,30 +78,29 @@ class Costs(NamedTuple):
 
 
 def choose_with_tuning(
-    inputs: Inputs, tuning: Table | Cases[Any], costs: Costs, *, given: Cases[Any], level: float
+    inputs: Inputs, tuning: Table | Cases[Any], costs: Costs, *, as_read: Cases[Any], level: float
 ) -> Choice:
     """The model that costs least at the threshold chosen for it on `tuning`, any table.
 
-    `given` are the cases before some were left out, with whose columns `tuning` is read.
+    `as_read` are the cases before some were left out, with whose columns `tuning` is read.
     """
-    given = given.collect()
+    as_read = as_read.collect()
     # Thresholds that cost least need no clusters, those with a promise do.
     optional = ("model", "fold", "case", *(("cluster",) if costs.confidence is None else ()))
-    tuned = with_model_type(same_columns(given, tuning, may_lack=optional).collect(), given)
+    tuned = with_model_type(same_columns(as_read, tuning, may_lack=optional).collect(), as_read)
     if several := [*inputs.folds, *(one for one in tuned.fold if tuned.rows[one].n_unique() > 1)]:
         raise InvalidArgument(
             f"{quoted(several)} has several values: models of folds are fitted anew, and a "
             "threshold belongs to one fitted model.",
             hint="keep one of the values, or drop the column if its values are not those of folds.",
         )
-    shared, cases = shared_with_tuning(given, tuned), inputs.cases
+    shared, cases = shared_with_tuning(as_read, tuned), inputs.cases
     tuned = replace(tuned, fold=(), cluster=tuned.cluster if costs.confidence else None)
     check_model(tuned)
-    lacking = set(cases.rows["model"].unique()) - set(tuned.rows["model"].unique())
-    if lacking:
+    lacking = cases.rows.select("model").unique().join(tuned.rows, on=["model"], how="anti")
+    if lacking.height:
         raise InvalidPredictions(
-            f"tuning has no cases of {quoted(sorted(lacking))}, so that there is no threshold to "
-            "judge.",
+            f"tuning has no cases of {quoted(lacking['model'].sort().to_list())}.",
             hint="give their predictions, or leave these models out.",
         )
     rates, promise = _rates(cases, tuned, costs, level)
@@ -158,12 +157,12 @@ def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Ch
     at = costs.belief.mean
     need = Need("cost", (at,), 0, costs.fn, costs.fp)
     for name in cases.rows.select("model").unique().sort("model").iter_slices(1):
-        own = of_keys(cases, name)
-        folds = folds_of[name.item()] = read_folds(own)
+        of_model = of_keys(cases, name)
+        folds = folds_of[name.item()] = read_folds(of_model)
         held_out = rates_across_folds(folds, [need])
         (threshold,), tpr, fpr = folds.thresholds([need]), held_out.tpr[0], held_out.fpr[0]
         beside.append((threshold, float(tpr.mean()), float(fpr.mean())))
-        keys = own.rows.select(fold).unique().sort(fold, nulls_last=True)
+        keys = of_model.rows.select(fold).unique().sort(fold, nulls_last=True)
         positives, negatives = folds.totals(keys.height)
         # The cost is linear between the priors 0 and 1, where it is that of one class.
         rows += [
@@ -201,13 +200,13 @@ def _choice(
 ) -> Choice:  # fmt: skip
     """The choice among the models that are rated, from costs of missed and of alarms by fold."""
     at_priors, mean = costs.priors, costs.belief.mean
-    judged = Judged(
+    candidates = Candidates(
         rated["model"], evidence, mean * missed + (1 - mean) * alarms,
         (rated["cost_lower"].to_numpy(), rated["cost_upper"].to_numpy()),
         at_priors * missed[..., None] + (1 - at_priors) * alarms[..., None], tuple(at_priors),
         higher=False, bounds=(0.0, inf),
     )  # fmt: skip
-    ranked, priors = ranked_models(judged, level)
+    ranked, priors = ranked_models(candidates, level)
     shown = rated.select("model", "threshold", "tpr", "fpr", "cost_lower", "cost_upper")
     ranked = ranked.join(shown, on=["model"], how="left", nulls_equal=True, maintain_order="left")
     table = pl.concat([ranked, unrated.select(shown.columns[:4])], how="diagonal")
@@ -223,9 +222,9 @@ def _choice(
             act = f"set the threshold of the final model to cost least. {ON_OTHERS[:-1]}"
         cost = _cost_in_words(ranked, costs)
         in_alarms = ranked.with_columns(pl.col("expected_loss") * costs.cases / costs.fp)
-        sure = certainty(judged, in_alarms, level, f" false alarms per {costs.cases:,} cases")
+        sure = certainty(candidates, in_alarms, level, f" false alarms per {costs.cases:,} cases")
         answer = f"{words}, and {act}. {cost} {sure}".rstrip()
-        notes = [*caveats(judged, ranked, priors, "cost"), *notes]
+        notes = [*caveats(candidates, ranked, priors, "cost"), *notes]
     return Choice(
         answer, table.with_columns(level=pl.lit(level)), priors, (*notes, *warnings), None,
         costs.belief, EXPECTED_COST, folds, len(missed), level, words, sure, cost,

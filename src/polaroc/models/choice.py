@@ -172,7 +172,7 @@ class Choice(Result):
         return f"Choice({self.answer!r})"
 
 
-class Judged(NamedTuple):
+class Candidates(NamedTuple):
     """What models are chosen by: a measure, or a cost, under a belief and at single priors."""
 
     models: pl.Series
@@ -186,48 +186,48 @@ class Judged(NamedTuple):
     regrets_known: bool = True
 
 
-def ranked_models(judged: Judged, level: float) -> tuple[pl.DataFrame, pl.DataFrame]:
+def ranked_models(candidates: Candidates, level: float) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The models, the best first, with what is known of their true means; and the priors."""
-    models, higher, means = judged.models, judged.higher, judged.means.mean(axis=0)
-    known = posterior(judged.evidence, higher=higher, bounds=judged.bounds)
+    models, higher, means = candidates.models, candidates.higher, candidates.means.mean(axis=0)
+    known = posterior(candidates.evidence, higher=higher, bounds=candidates.bounds)
     names = (
         "mean", "std_error", "expected", *EXPECTED_LIMITS, "probability_best", "expected_loss",
         "share",
     )  # fmt: skip
     columns = dict.fromkeys(names, np.full(len(models), np.nan)) | {
         "mean": means,
-        "share": best_shares(judged.means if higher else -judged.means),
+        "share": best_shares(candidates.means if higher else -candidates.means),
     }
-    if judged.evidence.is_known:
-        columns["std_error"] = np.sqrt(judged.evidence.covariance[0].diagonal())
+    if candidates.evidence.is_known:
+        columns["std_error"] = np.sqrt(candidates.evidence.covariance[0].diagonal())
     if known is not None:
         correction = known.expected - means
-        lower, upper = own_limits(judged, level) if judged.limits is None else judged.limits
+        lower, upper = candidates.limits or limits_by_scale(candidates, level)
         # As wide as the interval of the model by itself, and wider by the correction.
         lower = np.minimum(lower, lower + correction)
         upper = np.maximum(upper, upper + correction)
         columns |= {
-            "expected": known.expected, "expected_lower": np.clip(lower, *judged.bounds),
-            "expected_upper": np.clip(upper, *judged.bounds),
+            "expected": known.expected, "expected_lower": np.clip(lower, *candidates.bounds),
+            "expected_upper": np.clip(upper, *candidates.bounds),
             "probability_best": known.probability_best, "expected_loss": known.expected_loss,
         }  # fmt: skip
     table = pl.DataFrame(
         [models, *(pl.Series(name, values, pl.Float64) for name, values in columns.items())]
     ).fill_nan(None)
-    priors = regret_table(models, judged.at_priors, judged.priors, higher=higher)
+    priors = regret_table(models, candidates.at_priors, candidates.priors, higher=higher)
     worst = priors.group_by("model").agg(worst_regret=pl.col("regret").max())
     ranked = table.join(
-        worst if judged.regrets_known else worst.clear(), on=["model"], how="left",
+        worst if candidates.regrets_known else worst.clear(), on=["model"], how="left",
         nulls_equal=True, maintain_order="left",
     ).sort("mean", descending=higher, maintain_order=True)  # fmt: skip
     return with_level(ranked, level), priors
 
 
-def own_limits(judged: Judged, level: float) -> tuple[Array, Array]:
+def limits_by_scale(candidates: Candidates, level: float) -> tuple[Array, Array]:
     """The interval of each model by itself: on one test set of the log-odds, or the logarithm."""
-    lower, upper = (ends[0] for ends in judged.evidence.limits(level))
-    means, (least, most) = judged.evidence.estimates[0], judged.bounds
-    if len(judged.means) > 1 or least != 0:
+    lower, upper = (ends[0] for ends in candidates.evidence.limits(level))
+    means, (least, most) = candidates.evidence.estimates[0], candidates.bounds
+    if len(candidates.means) > 1 or least != 0:
         return lower, upper
     # The odds of an area, whose greatest value is 1, or the loss itself.
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -237,21 +237,22 @@ def own_limits(judged: Judged, level: float) -> tuple[Array, Array]:
     return (lower / (1 + lower), upper / (1 + upper)) if most == 1 else (lower, upper)
 
 
-def certainty(judged: Judged, ranked: pl.DataFrame, level: float, unit: str = "") -> str:
+def certainty(candidates: Candidates, ranked: pl.DataFrame, level: float, unit: str = "") -> str:
     """How likely the first model is the best, and whether a test confirms it, in words."""
-    evidence, p = judged.evidence, None
-    if evidence.is_known and not evidence.is_bound and len(judged.models) > 1:
+    evidence, p = candidates.evidence, None
+    if evidence.is_known and not evidence.is_bound and len(candidates.models) > 1:
         pairs = all_pairs(evidence)
         adjusted = by_holm(pairs, level).p_value
-        means = judged.means.mean(axis=0)
-        first = int(means.argmax() if judged.higher else means.argmin())
+        means = candidates.means.mean(axis=0)
+        first = int(means.argmax() if candidates.higher else means.argmin())
         tested = ((pairs.first == first) | (pairs.second == first)) & (pairs.std_error > 0)
         p = float(adjusted[tested].max()) if tested.any() else None
-    return how_sure(ranked, p, level, is_bound=evidence.is_bound, higher=judged.higher, unit=unit)
+    higher = candidates.higher
+    return how_sure(ranked, p, level, is_bound=evidence.is_bound, higher=higher, unit=unit)
 
 
 def caveats(
-    judged: Judged,
+    candidates: Candidates,
     ranked: pl.DataFrame,
     priors: pl.DataFrame,
     name: str,
@@ -259,7 +260,7 @@ def caveats(
     is_tested: bool = False,
 ) -> list[str]:
     """What the probabilities rest on, and what else has to be known about the first model."""
-    evidence = judged.evidence
+    evidence = candidates.evidence
     is_sure = ranked["probability_best"].count() > 0
     doubts = " ".join(() if is_tested and is_sure else evidence.doubts)
     if is_sure:
@@ -268,4 +269,5 @@ def caveats(
         first = IDENTICAL if ranked.height > 1 else ""
     else:
         first = doubts or NOTHING_SAYS
-    return [*filter(None, (first, corrected(ranked, name, higher=judged.higher), changes(priors)))]
+    sentences = first, corrected(ranked, name, higher=candidates.higher), changes(priors)
+    return [*filter(None, sentences)]

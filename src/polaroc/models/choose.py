@@ -41,8 +41,8 @@ from polaroc.models.by_cost import (
     choose_with_tuning,
 )
 from polaroc.models.choice import (
+    Candidates,
     Choice,
-    Judged,
     caveats,
     certainty,
     ranked_models,
@@ -210,7 +210,7 @@ def choose(
     assert belief is not None
     costs = Costs(cost_fn, cost_fp, belief, constraints, confidence)
     if tuning is not None:
-        return choose_with_tuning(inputs, tuning, costs, given=cases, level=level)
+        return choose_with_tuning(inputs, tuning, costs, as_read=cases, level=level)
     if not inputs.folds:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
@@ -218,7 +218,7 @@ def choose(
             "where models were fitted anew in each fold.",
         )
     refuse_unused(
-        "for thresholds from cases of their own", "there are folds",
+        "for thresholds set on tuning", "there are folds",
         constraints=constraints, confidence=confidence,
     )  # fmt: skip
     return choose_by_cost_of_folds(inputs, costs, level=level)
@@ -319,7 +319,7 @@ def choose_measured(
     bounds = (-inf if low is None else low, inf if high is None else high)
     higher = higher_is_better(measure)
     ends = None if limits is None else limits_of(limits, table.models)
-    judged = Judged(
+    candidates = Candidates(
         table.models, evidence, table.at_first, ends, found.at_priors, tuple(found.priors),
         higher, bounds, found.regrets_known,
     )  # fmt: skip
@@ -329,20 +329,20 @@ def choose_measured(
             replace(table, warnings=()), evidence, level, test_train_ratio, measure=measure,
             label=f"expected {measure}",
         )  # fmt: skip
-    ranked, priors = ranked_models(judged, level)
+    ranked, priors = ranked_models(candidates, level)
     ranked = ranked.join(
         _prior_sensitivity(measures, over), on=["model"], how="left", nulls_equal=True,
         maintain_order="left",
     )  # fmt: skip
     name, defects, words = in_words(measure), doubts(measures, measure), first_words(ranked)
     unit = " of area, where 1 is perfect" if is_area(measure) else ""
-    sure = certainty(judged, ranked, level, unit)
+    sure = certainty(candidates, ranked, level, unit)
     lead = lead_in_words(
-        ranked, f"{name} {describe_priors(over, found.belief.priors)}", higher=judged.higher
+        ranked, f"{name} {describe_priors(over, found.belief.priors)}", higher=candidates.higher
     )
     warnings = [
         *found.warnings, *table.warnings, *defects,
-        *caveats(judged, ranked, priors, name, is_tested=comparison is not None),
+        *caveats(candidates, ranked, priors, name, is_tested=comparison is not None),
         *(() if comparison is None else comparison.warnings),
     ]  # fmt: skip
     return Choice(

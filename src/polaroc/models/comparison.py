@@ -161,16 +161,17 @@ def first_pairs(comparison: Comparison, most: int = MAX_PAIRS) -> tuple[pl.DataF
 def letters(comparison: Comparison) -> pl.Series:
     """Letters per model, the best first: two share one if they do not differ significantly."""
     ranks = {model: i for i, model in enumerate(comparison.models["model"])}
-    apart = comparison.pairs.filter(is_significant(comparison)).select("model_a", "model_b").rows()
-    display = letter_display(len(ranks), [(ranks[a], ranks[b]) for a, b in apart])
+    different = comparison.pairs.filter(is_significant(comparison))
+    pairs = different.select("model_a", "model_b").rows()
+    display = letter_display(len(ranks), [(ranks[a], ranks[b]) for a, b in pairs])
     return pl.Series("letters", display, pl.String)
 
 
-def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
-    """Letters per model, such that two models share one if and only if they are not `apart`.
+def letter_display(models: int, different: Iterable[tuple[int, int]]) -> list[str]:
+    """Letters per model, such that two models share one if and only if they are not `different`.
 
-    Each letter is a set of models of which none is apart from another, and to which no model can
-    be added (Piepho 2004).
+    Each letter is a set of models of which no two are different, and to which no model can be
+    added (Piepho 2004).
 
     Examples
     --------
@@ -178,7 +179,7 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     ['a', 'ab', 'b']
     """
     alike = ~np.eye(models, dtype=bool)
-    for a, b in apart:
+    for a, b in different:
         alike[a, b] = alike[b, a] = False
     # Pairs without a group, in both orders.
     left = alike.copy()

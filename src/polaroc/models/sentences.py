@@ -83,7 +83,9 @@ def lead_in_words(models: pl.DataFrame, judged_by: str, *, higher: bool) -> str:
         return f"{sentence}."
     other, mean = models.select("model", "mean").row(tied)
     than = "more" if higher else "less"
-    return f"{sentence}, {_apart(abs(top - mean), higher)} {than} than that of {one_name(other)}."
+    return (
+        f"{sentence}, {_difference(abs(top - mean), higher)} {than} than that of {one_name(other)}."
+    )
 
 
 def how_sure(
@@ -112,7 +114,7 @@ def how_sure(
     if chance >= ALMOST or tied > 1:
         return f"{words}."
     lost = loss / (1 - chance)
-    about = f"{'about ' * (not higher or lost >= MIN_SHOWN)}{_apart(lost, higher)}{unit}"
+    about = f"{'about ' * (not higher or lost >= MIN_SHOWN)}{_difference(lost, higher)}{unit}"
     other = one_name(others["model"][0])
     if models.height == 2:
         return f"{words}. If it is not, {other} is, by {about}."
@@ -156,19 +158,19 @@ def describe_separation(models: pl.Series, comparison: Comparison) -> str:
     """From which models a test tells the first, and what that asks for."""
     first = pl.lit(models[:1]).first()
     is_first = pl.col("model_a").eq_missing(first)
-    own = comparison.pairs.filter(is_first | pl.col("model_b").eq_missing(first)).select(
+    pairs = comparison.pairs.filter(is_first | pl.col("model_b").eq_missing(first)).select(
         other=pl.when(is_first).then("model_b").otherwise("model_a"),
-        is_apart=is_significant(comparison),
+        differs=is_significant(comparison),
     )
     ranked = models[1:].to_frame("other").join(
-        own, on=["other"], nulls_equal=True, maintain_order="left"
+        pairs, on=["other"], nulls_equal=True, maintain_order="left"
     )  # fmt: skip
-    apart, others = (ranked.filter(is_apart=one)["other"].to_list() for one in (True, False))
+    different, others = (ranked.filter(differs=one)["other"].to_list() for one in (True, False))
     name = one_name(models[0])
-    if not apart:
+    if not different:
         shown = f"Chance may explain the lead of {name} over {named(others, 'or')}"
     else:
-        shown = f"The lead of {name} over {named(apart)} is more than chance explains"
+        shown = f"The lead of {name} over {named(different)} is more than chance explains"
         shown += f"; chance may explain that over {named(others, 'or')}" if others else ""
     if not others:
         return f"{shown}."
@@ -205,7 +207,7 @@ def _figure(mean: float, higher: bool) -> str:
     return f"{number(mean)}" if higher else f"{mean:.3g}"
 
 
-def _apart(difference: float, higher: bool) -> str:
+def _difference(difference: float, higher: bool) -> str:
     """A difference of two means; losses are small where positives are rare."""
     if not higher:
         return two_digits(difference)

@@ -280,7 +280,7 @@ def _choice_by_cost(question: Question) -> Choice:
         return choose_by_cost_of_folds(question.compared, costs, level=question.level)
     compared = question.compared
     return choose_with_tuning(
-        compared, question.tuning, costs, given=compared.cases, level=question.level
+        compared, question.tuning, costs, as_read=compared.cases, level=question.level
     )
 
 

@@ -90,7 +90,7 @@ POINTS = OfCases(lambda *a, **k: pr.operating_points(pr.curve(*a, **k), priors=[
 def report(table, **columns):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
-        pr.report(table, **columns, over=(0.1, 0.3), grid=2, path=path)
+        pr.report(table, **columns, over=(0.1, 0.3), path=path)
         return pl.DataFrame({"page": path.read_text().splitlines()})
 
 

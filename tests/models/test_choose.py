@@ -281,3 +281,18 @@ def test_only_an_estimate_is_called_one():
         over=pr.uniform(0.05, 0.2),
     ).answer
     assert "the area (AUPREC) under 0.05 to 0.2 is" in words
+
+
+@pytest.mark.parametrize(
+    ("over", "measure", "place"),
+    [((0.05, 0.2), "iauprec", {"over": (0.05, 0.2)}), ((0.1, 0.1), "auprec", {"priors": 0.1})],
+)
+def test_the_comparison_of_one_test_set_is_that_of_compare(over, measure, place):
+    table = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
+    roles = {"truth": "truth", "score": "score"}
+    choice, compared = pr.choose(table, **roles, over=over), pr.compare(
+        table, measure, **roles, **place
+    )  # fmt: skip
+    assert choice.comparison.pairs.equals(compared.pairs)
+    assert choice.comparison.models.equals(compared.models)
+    assert pr.choose(table, **roles, case=None, over=over).comparison is None

@@ -67,7 +67,7 @@ REQUESTS = {
         {"score": ["first", "second"], "fold": "fold", "over": 0.1, "constraints": {"recall": 0.8}},
     ),
 }
-BLOCKS = {"h1", "h2", "h3", "p", "li", "caption", "tr", "figcaption", "script"}
+BLOCKS = {"summary", "h1", "h2", "h3", "p", "li", "caption", "tr", "figcaption", "script"}
 # They differ from day to day and from machine to machine.
 OWN = re.compile(r" · made on .*")
 
@@ -78,7 +78,7 @@ def text_of(element) -> str:
 
 def lines(section) -> Iterator[str]:
     for element in section.iter():
-        if element.tag not in BLOCKS or element.get("class") == "versions":
+        if element.tag not in BLOCKS or element.get("class") in ("versions", "note"):
             continue
         if element.tag == "tr":
             yield " | ".join(map(text_of, element))
@@ -97,7 +97,7 @@ def said(name: str) -> dict[str, list[str]]:
     sections = {"header": root.find(".//header")}
     sections |= {one.get("id"): one for one in root.findall(".//main/section")}
     # The glossary is the same on every page.
-    return {key: [*lines(one)] for key, one in sections.items() if key != "words"}
+    return {key: [*lines(one)] for key, one in sections.items()}
 
 
 def stored(name: str) -> dict[str, list[str]]:

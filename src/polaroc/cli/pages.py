@@ -13,7 +13,7 @@ from polaroc.cli.screen import out, print_notes, progress, show
 from polaroc.cli.sources import further_table, opened
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.reports.page import is_report
-from polaroc.reports.report import TITLE, check_format
+from polaroc.reports.report import check_format
 
 PAGE = "report.html"
 OUT = "The page, or an earlier report; - prints it. A .json file takes what the page says."
@@ -43,7 +43,7 @@ def report(
     min_precision: opt.MinPrecision = None,
     max_posfrac: opt.MaxPosfrac = None,
     confidence: opt.Confidence = None,
-    title: Annotated[str, opt.option("TEXT", "Heading of the page.")] = TITLE,
+    title: Annotated[str | None, opt.option("TEXT", "Heading of the page.")] = None,
     where: Annotated[Path, opt.out(OUT)] = Path(PAGE),
     force: opt.Force = False,
     quiet: opt.Quiet = False,

@@ -65,8 +65,8 @@ class Choice(Result):
     warnings
         What the numbers rest on, in sentences.
     comparison
-        The corrected tests on the expected measure; None without folds or
-        without `test_train_ratio`.
+        The tests of `compare` on the expected measure, corrected over folds; None of folds without
+        `test_train_ratio`, on one test set without `case`, of scoring rules there, and by cost.
     over
         The belief about the prior.
     measure, folds, fold_count

@@ -21,6 +21,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.influence import gradient_terms
+from polaroc.inference.scored_cases import ScoredCases
 from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.measures.catalog import (
     CATALOG,
@@ -47,10 +48,10 @@ from polaroc.models.choice import (
     certainty,
     ranked_models,
 )
-from polaroc.models.compare import of_values
+from polaroc.models.compare import of_fitted, of_values
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs
-from polaroc.models.measure_rows import doubts, range_rows
-from polaroc.models.paired_cases import limits_of, read_cases
+from polaroc.models.measure_rows import below_chance, doubts, range_rows
+from polaroc.models.paired_cases import Fitted, limits_of, read_cases
 from polaroc.models.regret import under_belief
 from polaroc.models.sentences import describe_priors, first_words, lead_in_words
 from polaroc.predictions.cases import Cases
@@ -240,6 +241,8 @@ def _checked_over(over: object) -> Over | None:
 def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:
     """The choice by a measure over a range or belief, from predictions or measures."""
     cases, measures, evidence, limits = inputs.cases, inputs.table, None, None
+    scored: ScoredCases | None = None
+    name: str | None = None
     if not inputs.are_measures:
         assert over is not None
         measures = _measures(cases, over, measure)
@@ -248,7 +251,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
         name = mean_name(measure)
         if isinstance(over, Belief) and len(over.priors) == 1:
             name, at = measure, {"priors": over.priors[0], "over": None}
-        evidence = _of_one_test_set(cases, name, measure, at)
+        evidence, scored = _of_one_test_set(cases, name, measure, at)
         if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY):
             # These allow for few cases or clusters; beside many cases that makes no difference.
             limits = evaluate(
@@ -259,6 +262,12 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
         inputs, measures, measure, over=over, test_train_ratio=inputs.test_train_ratio,
         level=level, evidence=evidence, limits=limits,
     )  # fmt: skip
+    if scored is not None and name is not None and evidence is not None and evidence.is_known:
+        warned = tuple(below_chance(measures, measure))
+        estimates = measures if limits is None else limits
+        models = Fitted(scored, name, evidence, warned, estimates)
+        prior = None if name != measure else at["priors"]
+        choice = replace(choice, comparison=of_fitted(models, level, at=prior))
     return replace(choice, warnings=(*inputs.warnings, *choice.warnings))
 
 
@@ -280,15 +289,15 @@ def _measures(cases: Cases[pl.DataFrame], over: Over, measure: str) -> pl.DataFr
 
 def _of_one_test_set(
     cases: Cases[pl.DataFrame], name: str | None, measure: str, at: dict[str, Any]
-) -> Evidence:
-    """Evidence on fitted models on one test set, paired by case."""
+) -> tuple[Evidence, ScoredCases | None]:
+    """Evidence on fitted models on one test set, and the cases if `compare` tests by it, too."""
     if cases.case is None:
-        return no_evidence(NO_CASE)
+        return no_evidence(NO_CASE), None
     if name is None:
         return no_evidence(
             f"for the {label(measure)} averaged over priors this is known at a single prior, or "
             "from several folds",
-        )
+        ), None
     (one,) = select_measures(
         name, [at["priors"]], at["over"], "exact", score_prior=cases.score_prior
     )
@@ -296,8 +305,10 @@ def _of_one_test_set(
         return no_evidence(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
-        )
-    return evidence_from_cases(read_cases(cases), [one])
+        ), None
+    scored = read_cases(cases)
+    # Tests of a scoring rule allow for cases that were not seen.
+    return evidence_from_cases(scored, [one]), None if case_loss(one) else scored
 
 
 def choose_measured(

@@ -1,12 +1,11 @@
 """The effect of a threshold on 1,000 cases, in numbers and as a picture."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from polaroc import rates
 from polaroc.base.rounding import percent
 from polaroc.priors.grids import skew
-from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import counted
 
 CASES, MOST_CASES = 1000, 10_000_000
@@ -74,17 +73,15 @@ def _cells(start: int, end: int) -> Iterator[str]:
         start += count
 
 
-def case_counts(thresholds: Thresholds) -> list[CaseCounts]:
-    """The cases at the lowest, the middle and the highest prior; none where rates are unknown."""
-    if thresholds.rates is None:
+def case_counts(rated: tuple[float, float] | None, priors: Sequence[float]) -> list[CaseCounts]:
+    """The cases at the lowest and the highest prior; none where rates are unknown."""
+    if rated is None:
         return []
-    (recall, alarms), cases = thresholds.rates, CASES
+    (recall, alarms), cases, counts = rated, CASES, []
     # So many that one positive is found, where any is.
-    least = min(thresholds.priors) * (recall or 1)
-    while least * cases < 1 and cases < MOST_CASES:
+    while min(priors) * (recall or 1) * cases < 1 and cases < MOST_CASES:
         cases *= 10
-    counts = []
-    for prior in thresholds.priors:
+    for prior in sorted({priors[0], priors[-1]}):
         positives = round(cases * prior)
         found = round(cases * prior * recall)
         # The alarms are counted as in sentences, and the parts add up to them.

@@ -1,23 +1,28 @@
 """Figures of a report: their data, captions and colours."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import number, percent, with_limits
+from polaroc.base.text import named
+from polaroc.charts.layers import data
 from polaroc.charts.pairwise import estimates_in_words
 from polaroc.charts.saving import escape_names
 from polaroc.charts.theme import COLOURS
+from polaroc.evaluation.evaluate import evaluate
 from polaroc.models.comparison import first_pairs, interval_rule
-from polaroc.models.inputs import rows_among
+from polaroc.models.inputs import of_keys, rows_among
+from polaroc.priors.grids import OBSERVED
+from polaroc.probability.calibration_curve import calibration_curve
 from polaroc.reports.findings import Findings
-from polaroc.reports.ranking import AREA
-from polaroc.reports.tables import ReportTable
-from polaroc.reports.thresholds import shown_priors
+from polaroc.reports.tables import ReportTable, column
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,6 +31,18 @@ if TYPE_CHECKING:
 MAX_NAMED, MAX_DRAWN = 5, len(COLOURS)
 # Letters of a name that a legend has room for; pixels of a letter, and of what stands beside.
 MAX_LETTERS, LETTER, SIDE = 40, 7, 20
+POOLED = "; the rows of all folds of a model are in one curve"
+# Least range of the slider of the explorer.
+SLIDER = (0.001, 0.999)
+# Digits of thresholds under the pointer.
+SHOWN_DIGITS = 8
+# Height of the strip of the best model, on the axis of areas.
+STRIP = 0.03
+# Models whose probabilities are shown, and rows up to which they are.
+MAX_CURVES, MAX_ROWS = 3, 2_000_000
+BRIER = {
+    "brier": "Brier score", "calibration_loss": "can be repaired", "refinement_loss": "stays",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,163 +85,181 @@ class Figure:
         return str(self.spec["usermeta"]["polaroc_title"])
 
 
-@dataclass(frozen=True, eq=False)
-class Section:
-    """A part of a page: what it says, a figure and a table."""
-
-    answer: str = ""
-    figure: Figure | None = None
-    table: ReportTable | None = None
-
-
-def model_names(findings: Findings) -> list[str]:
-    """The names of the models, the best first."""
-    return [str(model) for model in findings.models]
-
-
-def colours(findings: Findings) -> dict[str, str]:
+def colours_of(findings: Findings) -> dict[str, str]:
     """The same colour for a model in every chart, the best model first."""
     in_order = findings.models.unique().sort(nulls_last=True)
     assigned = {str(model): COLOURS[i % len(COLOURS)] for i, model in enumerate(in_order)}
-    return {name: assigned[name] for name in model_names(findings)}
-
-
-def first_models(findings: Findings) -> Iterator[pl.Series]:
-    """The models named in captions, each as a series."""
-    for place in range(min(len(findings.models), MAX_NAMED)):
-        yield findings.models[place : place + 1]
+    return {str(model): assigned[str(model)] for model in findings.models}
 
 
 def listed(sentences: Sequence[str], findings: Findings) -> str:
     """Phrases on the first models, and the number of further models."""
     rest = len(findings.models) + findings.undrawn - MAX_NAMED
-    return "; ".join([*sentences, *([f"and {rest} more"] if rest > 0 else [])])
-
-
-POOLED = "; the rows of all folds of a model are in one curve"
-# Least range of the slider of the explorer.
-SLIDER = (0.001, 0.999)
+    return "; ".join([*sentences[:MAX_NAMED], *([f"and {rest} more"] if rest > 0 else [])])
 
 
 def explorer(findings: Findings) -> Figure | None:
     """Curves at a prior set by a slider."""
     if findings.curves is None:
         return None
-    priors = shown_priors(findings.question.over)
-    start = priors[len(priors) // 2]
-    lo, hi = SLIDER
-    pairs_of_models = zip(findings.models, findings.ranking[AREA], strict=True)
-    means = [f"{model} {number(area)}" for model, area in pairs_of_models if area is not None]
-    return Figure(
-        "explorer",
-        charts.explorer(
-            findings.curves,
-            "Every threshold at any share of positives",
-            prior=start,
-            over=(min(lo, priors[0]), max(hi, priors[-1])),
-            colours=colours(findings),
-        ),
+    low, start, high = findings.request.priors
+    colours = colours_of(findings)
+    chart = charts.explorer(
+        findings.curves.with_columns(pl.col("threshold").round_sig_figs(SHOWN_DIGITS)),
+        "Every threshold at any share of positives", prior=start,
+        over=(min(SLIDER[0], low), max(SLIDER[1], high)), colours=colours,
+    )  # fmt: skip
+    caption = (
         "Move the slider to any share of positives, and point at a curve for a threshold and what "
-        f"it does{POOLED if findings.folds > 1 else ''}.",
-        f"ROC and precision-recall curves, at first with {percent(start)} positives. "
-        f"Area under the precision-recall curve: {listed(means[:MAX_NAMED], findings)}.",
-        model_names(findings),
-        wide=True,
+        f"it does{POOLED if findings.folds > 1 else ''}."
     )
+    seen = (
+        f"ROC and precision-recall curves of {named([*colours])}, at first with {percent(start)} "
+    )
+    return Figure("explorer", chart, caption, f"{seen}positives.", [*colours], wide=True)
 
 
 def auprec_by_prior(findings: Findings) -> Figure | None:
-    """AUPREC of each model against the prior."""
-    judged = findings.measures if findings.choice is None else findings.choice.priors
-    # Slightly widened, since digits are rounded.
-    prior = pl.col("prior")
-    low, high = judged.select(low=prior.min() * (1 - 1e-9), high=prior.max() * (1 + 1e-9)).row(0)
-    rows = findings.measures.filter(measure="auprec").filter(prior.is_between(low, high))
+    """AUPREC of each model against the prior, with a strip of the best model."""
+    rows = findings.by_prior.drop_nulls("mean").sort("prior")
     if rows["prior"].n_unique() < 2:
         return None
-    means = rows.group_by(findings.question.model, "prior").agg(pl.col("estimate").mean())
-    known = means.drop_nulls("estimate")
-    area = "Mean area" if findings.folds > 1 else "Area"
-    return Figure(
-        "auprec-by-prior",
-        charts.auprec_by_prior(
-            _drawn(rows, findings),
-            "Area under the precision-recall curve by share of positives",
-            colours=colours(findings),
-        ),
-        f"How much of each model is left as positives get rarer{_folds_in_words(findings)}.",
-        f"{area} under the precision-recall curve (AUPREC): {_over_the_range(known, findings)}.",
-        model_names(findings),
-        wide=True,
+    colours, sentences = colours_of(findings), []
+    for model in findings.models.head(MAX_NAMED).to_frame().iter_slices(1):
+        own = rows_among(rows, model).select("prior", "mean").rows()
+        if own:
+            (least, low), (most, high) = own[0], own[-1]
+            sentences.append(
+                f"{model.item()} from {number(low)} at {percent(least)} positives to "
+                f"{number(high)} at {percent(most)}"
+            )
+    measures = rows.select(
+        "model", "prior", measure=pl.lit("auprec"), estimate="mean", positives=0, negatives=0,
+        note=pl.lit(None, pl.String),
+    )  # fmt: skip
+    heading = "Area under the precision-recall curve by share of positives"
+    chart = charts.auprec_by_prior(measures, heading, colours=colours)
+    caption, seen = (
+        "How much of each model is left as positives get rarer",
+        listed(sentences, findings),
     )
+    if len(colours) > 1:
+        chart.layer.append(_strip(rows, colours))
+        caption += ". The strip at the foot has the colour of the best model"
+    area = "Mean area" if findings.folds > 1 else "Area"
+    alternative = f"{area} under the precision-recall curve (AUPREC): {seen}."
+    return Figure("auprec-by-prior", chart, f"{caption}.", alternative, [*colours], wide=True)
+
+
+def _strip(rows: pl.DataFrame, colours: Mapping[str, str]) -> "alt.Chart":
+    """The best model at each prior, as a strip on the axis of priors."""
+    from polaroc.charts.libraries import alt
+
+    best = rows.filter("best").unique("prior", keep="first", maintain_order=True).sort("prior")
+    priors = best["prior"].to_list()
+    ends = [priors[0], *(sqrt(a * b) for a, b in pairwise(priors)), priors[-1]]
+    records = [
+        {"from": low, "to": high, "colour": colours[str(model)]}
+        for model, low, high in zip(best["model"], ends, ends[1:], strict=False)
+    ]
+    strip: alt.Chart = (
+        data(records)
+        .mark_rect(clip=True)
+        .encode(
+            x="from:Q", x2="to:Q", y=alt.datum(0), y2=alt.datum(STRIP),
+            color=alt.Color("colour:N", scale=None, legend=None),
+        )
+    )  # fmt: skip
+    return strip
 
 
 def pairs(findings: Findings) -> Figure | None:
     """Differences of pairs of models."""
-    if findings.comparison is None:
+    comparison = findings.comparison
+    if comparison is None:
         return None
-    shown, _ = first_pairs(findings.comparison, MAX_NAMED)
-    first = shown.select(*shown.columns[:2], "difference", "adjusted_lower", "adjusted_upper")
+    shown, _ = first_pairs(comparison, MAX_NAMED)
+    first = shown.select("model_a", "model_b", "difference", "adjusted_lower", "adjusted_upper")
     sentences = [f"{a} − {b} {with_limits(*limits)}" for a, b, *limits in first.iter_rows()]
-    rest = findings.comparison.pairs.height - len(sentences)
+    rest = comparison.pairs.height - len(sentences)
     more = [f"and {rest} more"] if rest else []
-    rule = interval_rule(findings.comparison)
+    colours = colours_of(findings)
     return Figure(
         "pairs-chart",
-        charts.pairs(
-            findings.comparison, "Differences between the models", colours=colours(findings)
-        ),
-        f"Above, {estimates_in_words(findings.comparison)}; below, {rule}.",
+        charts.pairs(comparison, "Differences between the models", colours=colours),
+        f"Above, {estimates_in_words(comparison)}; below, {interval_rule(comparison)}.",
         f"Differences (adjusted intervals): {'; '.join([*sentences, *more])}.",
-        model_names(findings),
+        [*colours],
         wide=True,
-        labels=[f"{a} − {b}" for a, b, *_ in shown.iter_rows()],
+        labels=[f"{a} − {b}" for a, b, *_ in first.iter_rows()],
     )
 
 
-# How many lines of single folds can still be seen.
-MAX_SINGLE = 300
-
-
-def _drawn(rows: pl.DataFrame, findings: Findings) -> pl.DataFrame:
-    """The rows with the models first, which give the colour; of many folds only their mean."""
-    keys = findings.question.keys
-    # Limits are known of the mean over the range only.
-    rows = rows.drop("lower", "upper", strict=False)
-    if not _too_many_folds(findings):
-        return rows.select(*keys, pl.exclude(keys))
-    model = findings.question.model
-    return (
-        rows.group_by(model, "measure", "prior")
-        .agg(
-            pl.col("estimate").mean(),
-            pl.col("positives", "negatives").sum(),
-            pl.lit(None, pl.String).alias("note"),
-        )
-        .sort(model, "measure", "prior", nulls_last=True)
-    )
-
-
-def _too_many_folds(findings: Findings) -> bool:
-    return len(findings.models) * findings.folds > MAX_SINGLE
-
-
-def _folds_in_words(findings: Findings) -> str:
-    """How folds are drawn, where there are any."""
-    if findings.folds < 2:
+def reliability(findings: Findings) -> tuple[Figure, ReportTable] | str:
+    """How often the scores of the first three models are right, or why that is not shown."""
+    cases, audit, request = findings.cases, findings.audit, findings.request
+    if cases is None or audit is None or findings.curves is None:
         return ""
-    if _too_many_folds(findings):
-        return f"; drawn are means over the {findings.folds:,} folds"
-    return "; thin lines are single folds, thick lines their mean"
-
-
-def _over_the_range(rows: pl.DataFrame, findings: Findings) -> str:
-    """A sentence on the first models at the lowest and the highest prior."""
-    sentences = []
-    for model in first_models(findings):
-        own = rows_among(rows, model.to_frame()).sort("prior").rows(named=True)
-        if own:
-            least, most = (percent(own[place]["prior"]) for place in (0, -1))
-            low, high = (number(own[place]["estimate"]) for place in (0, -1))
-            sentences.append(f"{model[0]} from {low} at {least} positives to {high} at {most}")
-    return listed(sentences, findings)
+    lowest, highest = pl.col("lowest").min(), pl.col("highest").max()
+    labels = (lowest == 0) & (highest == 1) & (pl.col("scores").max() <= 2)
+    both = (pl.col("positives").sum() > 0) & (pl.col("negatives").sum() > 0)
+    usable = audit.group_by("model").agg(usable=(lowest >= 0) & (highest <= 1) & ~labels & both)
+    first = findings.ranking.select("model").head(MAX_CURVES)
+    keys = rows_among(first, usable.filter("usable").select("model"))
+    others = first.join(keys, on="model", how="anti", nulls_equal=True)["model"].to_list()
+    lacking = f"The scores of {named(others)} are no probabilities" if others else ""
+    if keys.is_empty() or not keys["model"][:1].equals(first["model"][:1], null_equal=True):
+        return f"{lacking}, so it is not shown how often they are right."
+    if audit["rows"].sum() > MAX_ROWS:
+        return f"How often probabilities are right is not shown for more than {MAX_ROWS:,} rows."
+    prior, names = request.belief.mean, [*BRIER, "brier_skill"]
+    measured = evaluate(
+        of_keys(replace(cases, fold=()), keys), measure=names,
+        priors=prior,
+        score_prior=findings.score_prior,
+    )  # fmt: skip
+    estimates = {name: pl.col("estimate").filter(measure=name).first() for name in names}
+    wide = measured.group_by("model").agg(**estimates)
+    wide = keys.join(wide, on="model", how="left", nulls_equal=True, maintain_order="left")
+    columns = {"model": column(wide["model"])}
+    columns |= {name: column(wide[of], lambda x: number(x, 4)) for of, name in BRIER.items()}
+    columns["skill"] = [
+        None if one is None else f"{100 * one:.0f} %" for one in wide["brier_skill"]
+    ]
+    table = ReportTable(
+        "probabilities", f"How far the probabilities are off at {percent(prior)} positives", columns
+    )
+    curves = rows_among(findings.curves, keys)
+    scores = calibration_curve(
+        curves, [prior], score_prior=findings.score_prior, level=request.level
+    )
+    band = (
+        "; the shadow is where the line would be, score by score, in "
+        f"{percent(request.level)} of samples of independent cases if the scores were right"
+    )
+    if cases.in_clusters:
+        # The band is that of independent cases.
+        scores = scores.with_columns(
+            pl.lit(None, pl.Float64).alias(end) for end in ("lower", "upper")
+        )
+        band = ""
+    right_at = "the share of positives of the data"
+    if findings.score_prior != OBSERVED:
+        right_at = f"{percent(float(findings.score_prior))} positives"
+    colours, shown = colours_of(findings), [str(model) for model in keys["model"]]
+    brier = "; ".join(f"{m} {b}" for m, b in zip(shown, columns["Brier score"], strict=True))
+    figure = Figure(
+        "reliability",
+        charts.reliability(
+            scores, "When it says 30 %, how often is it right?",
+            colours={name: colours[name] for name in shown},
+        ),
+        "The share of positives among cases by what their score says, which is right on the "
+        f"diagonal{band}{POOLED if findings.folds > 1 else ''}. Scores are taken to be right at "
+        f"{right_at}. The mean squared error (Brier score) has a part that can be repaired and one "
+        f"that stays; skill is what they save over one guess for all."
+        + (f" {lacking}: left out here." if others else ""),
+        f"Share of positives by score, with {percent(prior)} positives. Brier score: {brier}.",
+        shown,
+    )  # fmt: skip
+    return figure, table

@@ -1,13 +1,12 @@
 """The page of a report, one self-contained HTML file, and what it says as JSON."""
 
 import json
-import sys
 from base64 import b64encode
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
 from polaroc.base.text import escape_control
@@ -15,13 +14,11 @@ from polaroc.charts.libraries import browser_libraries, page_functions
 from polaroc.models.sentences import describe_separation
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
-from polaroc.reports.decision import counts, decide, need_in_words
-from polaroc.reports.figures import MAX_DRAWN, auprec_by_prior, explorer, pairs
-from polaroc.reports.findings import Findings, drawn
-from polaroc.reports.probabilities import calibration
+from polaroc.reports.figures import MAX_DRAWN, auprec_by_prior, explorer, pairs, reliability
+from polaroc.reports.findings import Findings
+from polaroc.reports.sentences import counts, decide, goal_in_words
 from polaroc.reports.tables import ReportTable
 
-TEMPLATE = "page.html.j2"
 GENERATOR = "polaroc report"
 # How a page and JSON begin that were made here.
 MARKS = (
@@ -37,7 +34,13 @@ LIBRARIES = (
 
 def page(findings: Findings, title: str) -> str:
     """The whole page as HTML."""
-    return rendered(TEMPLATE, title, **contents(findings) | _figures(findings))
+    drawn, calibrated = findings.first(MAX_DRAWN), reliability(findings)
+    return rendered(
+        "page.html.j2", title, **contents(findings),
+        curves=explorer(drawn), by_prior=auprec_by_prior(drawn), differences=pairs(drawn),
+        calibrated=None if isinstance(calibrated, str) else calibrated,
+        uncalibrated=calibrated if isinstance(calibrated, str) else "",
+    )  # fmt: skip
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:
@@ -80,44 +83,30 @@ def is_report(file: Path) -> bool:
 
 def contents(findings: Findings) -> dict[str, Any]:
     """The words and tables of a page, by the names that templates have for them."""
-    question = findings.question
-    comparison, thresholds = findings.comparison, findings.thresholds
-    ranking = tables.ranking_table(findings)
-    count = len(findings.models)
+    thresholds, comparison = findings.thresholds, findings.comparison
+    count, ranking = len(findings.models), tables.ranking_table(findings)
     return {
         "findings": findings,
-        "question": question,
         "counts": counts(findings),
         "decision": decide(findings),
-        "cases": [] if thresholds is None else case_counts(thresholds),
-        "need": thresholds and need_in_words(thresholds, given=question.needs.is_given),
+        "cases": [] if thresholds is None
+        else case_counts(thresholds.rates, findings.request.priors),
+        "goal": goal_in_words(findings),
         "ranking": ranking,
-        "notes_on_columns": tables.notes_on_columns(findings, ranking),
+        "notes": [(name, meaning) for name, meaning in tables.NOTES.items()
+                  if name in ranking.columns],
         "thinned": f"Charts show the best {MAX_DRAWN} of {count} models; tables have all."
-        if count > MAX_DRAWN
-        else "",
+        if count > MAX_DRAWN else "",
         "thresholds": tables.threshold_table(findings),
-        "verdict": None if comparison is None else comparison.answer,
-        "separation": comparison and describe_separation(findings.models, comparison),
-        "omnibus": tables.omnibus_table(findings),
+        "verdict": ""
+        if comparison is None
+        else f"{comparison.answer} {describe_separation(findings.models, comparison)}",
         "pairs": tables.pairs_table(findings),
         "audit": tables.audit_table(findings),
         "sources": sources(findings),
         "glossary": GLOSSARY,
         "versions": versions(),
-    }
-
-
-def _figures(findings: Findings) -> dict[str, Any]:
-    calibrated, shown = calibration(findings), drawn(findings, MAX_DRAWN)
-    return {
-        "by_prior": auprec_by_prior(shown),
-        "curves": explorer(shown),
-        "calibration": calibrated,
-        "differences": pairs(shown),
-        "sources": sources(findings, calibration_shown=calibrated.figure is not None),
-        "versions": [("Python", sys.version.split()[0]), *versions()],
-    }
+    }  # fmt: skip
 
 
 def _environment() -> Any:
@@ -165,116 +154,72 @@ GLOSSARY = (
 )
 
 
-@dataclass(frozen=True)
-class Source:
-    """A publication, what of it is used, and by which part of a report."""
-
-    what: str
-    cited: str
-    used_by: str = "all"
-
-
+# Publications, what of them is used, and by which part of a report.
 SOURCES = (
-    Source(
-        "Precision at any prior from the ROC curve; its area over a range of priors (P-ROC)",
-        "Landgrebe, Paclík, Duin and Bradley: Precision-recall operating characteristic (P-ROC) "
-        "curves in imprecise environments. ICPR 2006.",
-    ),
-    Source(
-        "How precision runs between two points of a ROC curve",
-        "Davis and Goadrich: The relationship between precision-recall and ROC curves. ICML 2006.",
-    ),
-    Source(
-        "How often probabilities are right, without bins, and the parts of the Brier score",
-        "Dimitriadis, Gneiting and Jordan: Stable reliability diagrams for probabilistic "
-        "classifiers. PNAS 118, 2021.",
-        "calibration",
-    ),
-    Source(
-        "The correction for training sets that overlap",
-        "Nadeau and Bengio: Inference for the generalization error. Machine Learning 52, 2003.",
-        "overlap",
-    ),
-    Source(
-        "Comparing fitted models on one test set",
-        "DeLong, DeLong and Clarke-Pearson: Comparing the areas under two or more correlated "
-        "receiver operating characteristic curves. Biometrics 44, 1988.",
-        "cases",
-    ),
-    Source(
-        "Limits and tests of rows that share a cluster",
-        "Obuchowski: Nonparametric analysis of clustered ROC curve data. Biometrics 53, 1997.",
-        "clusters",
-    ),
-    Source(
-        "Adjusting p-values for the number of pairs",
-        "Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
-        "Statistics 6, 1979.",
-        "pairs",
-    ),
-    Source(
-        "Letters for models that are not told apart",
-        "Piepho: An algorithm for a letter-based representation of all-pairwise comparisons. "
-        "Journal of Computational and Graphical Statistics 13, 2004.",
-        "pairs",
-    ),
-)
+    ("all", "Precision at any prior from the ROC curve; its area over a range of priors (P-ROC)",
+     "Landgrebe, Paclík, Duin and Bradley: Precision-recall operating characteristic (P-ROC) "
+     "curves in imprecise environments. ICPR 2006."),
+    ("all", "How precision runs between two points of a ROC curve",
+     "Davis and Goadrich: The relationship between precision-recall and ROC curves. ICML 2006."),
+    ("algorithm", "The correction for training sets that overlap",
+     "Nadeau and Bengio: Inference for the generalization error. Machine Learning 52, 2003."),
+    ("trained", "Comparing fitted models on one test set",
+     "DeLong, DeLong and Clarke-Pearson: Comparing the areas under two or more correlated "
+     "receiver operating characteristic curves. Biometrics 44, 1988."),
+    ("clusters", "Limits and tests of rows that share a cluster",
+     "Obuchowski: Nonparametric analysis of clustered ROC curve data. Biometrics 53, 1997."),
+)  # fmt: skip
 
 
-def sources(findings: Findings, *, calibration_shown: bool = False) -> list[Source]:
+def sources(findings: Findings) -> list[dict[str, str]]:
     """The publications of what a report uses: of the tests, only where they were made."""
-    comparison = findings.comparison
-    used = {"all", "calibration"} if calibration_shown else {"all"}
-    if findings.question.cluster:
+    used = {"all"}
+    if findings.comparison is not None:
+        used.add(findings.comparison.target)
+    if findings.cases is not None and findings.cases.cluster is not None:
         used.add("clusters")
-    if comparison is not None:
-        used.add("pairs")
-        if comparison.target == "trained":
-            used.add("cases")
-    if findings.question.folds and findings.question.test_train_ratio is not None:
-        used.add("overlap")
-    return [source for source in SOURCES if source.used_by in used]
+    return [{"what": what, "cited": cited} for part, what, cited in SOURCES if part in used]
 
 
 def versions() -> list[tuple[str, str]]:
     """The libraries that made the page, and their versions."""
-    return [(name, metadata.version(name)) for name in LIBRARIES]
+    libraries = [(name, metadata.version(name)) for name in LIBRARIES]
+    return [("Python", python_version()), *libraries]
 
 
 def content(findings: Findings, title: str) -> dict[str, Any]:
     """All sentences, counts and tables of the page, by name; tables by heading."""
-    said = contents(findings)
-    decision, tested = said["decision"], findings.comparison is not None
-    shown = [said[name] for name in ("ranking", "thresholds", "omnibus", "pairs", "audit")]
+    shown = contents(findings)
+    decision, thresholds = shown["decision"], findings.thresholds
+    kept = [shown[name] for name in ("ranking", "thresholds", "pairs", "audit")]
     return {
-        "generator": f"{GENERATOR} {dict(said['versions'])['polaroc']}",
+        "generator": f"{GENERATOR} {metadata.version('polaroc')}",
         "made": made_on(),
         "title": title,
-        "counts": said["counts"],
+        "counts": shown["counts"],
         "models": [str(model) for model in findings.models],
         "answer": decision.answer,
         "how_sure": decision.how_sure,
         "what_would_change_it": decision.changes,
-        "goal": said["need"],
-        "threshold": findings.thresholds and findings.thresholds.taken["threshold"],
+        "goal": shown["goal"],
+        "threshold": thresholds and thresholds.written,
         "cases": [
             {"prior": one.prior, "cases": one.cases, "found": one.found, "missed": one.missed,
              "false_alarms": one.alarms, "other_negatives": one.alone}
-            for one in said["cases"]
+            for one in shown["cases"]
         ],
-        "do_the_models_differ":
-            f"{said['verdict']} {said['separation']}" if tested else findings.untested,
+        "do_the_models_differ": shown["verdict"],
         "assumptions": findings.assumptions,
-        "notes_on_columns": dict(said["notes_on_columns"]),
+        "notes_on_columns": dict(shown["notes"]),
         "tables": {
             one.name: {"caption": one.caption, "columns": {k: [*v] for k, v in one.columns.items()}}
-            for one in shown if isinstance(one, ReportTable)
+            for one in kept if isinstance(one, ReportTable)
         },
-        "sources": [{"what": one.what, "cited": one.cited} for one in said["sources"]],
-        "versions": dict(said["versions"]),
+        "sources": shown["sources"],
+        "versions": dict(shown["versions"]),
     }  # fmt: skip
 
 
-def as_json(said: dict[str, Any]) -> str:
+def as_json(content: dict[str, Any]) -> str:
     """The content as a JSON object."""
-    return json.dumps(said, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import (
-    MAX_NUMBER,
-    check_text,
-    check_whole,
-    one_or_several,
-    pair_of,
-    refuse_unused,
-    shortened,
-)
-from polaroc.base.columns import as_lazy, refuse_nested
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.base.checks import check_text, pair_of, refuse_unused, shortened
+from polaroc.base.columns import as_lazy
+from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.models.inputs import compared_cases, read_inputs, with_model
+from polaroc.models.inputs import compared_cases
 from polaroc.monitoring.result import Monitor
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete
+from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import check_prior
-from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions
-from polaroc.reports.inputs import LIMITED, Needs, Question, tuning_rows
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
-from polaroc.thresholds.constraints import checked_limits
+from polaroc.reports.request import Request
+from polaroc.reports.sentences import decide, title_of
 from polaroc.typing import Prior, Table
-
-TITLE = "Which model, how sure, at which threshold"
 
 
 def report(
@@ -44,15 +32,13 @@ def report(
     *,
     path: str | Path,
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
-    priors: Sequence[float] = (),
-    grid: int = 25,
     level: float = 0.95,
     confidence: float = 0.95,
     constraints: Mapping[str, float] | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
     tuning: Table | Cases[Any] | None = None,
-    title: str = TITLE,
+    title: str | None = None,
     tell: Callable[[str], None] | None = None,
     score_prior: Prior = "observed",
     test_train_ratio: float | None = None,
@@ -82,10 +68,6 @@ def report(
         predictions, one row of `estimate_prior`, whose uncertainty is then in the
         intervals. Needed for
         predictions; of measures, by default the priors they were taken at.
-    priors
-        Further priors in (0, 1) at which AUPREC is taken.
-    grid
-        The number of priors of the range at which AUPREC of predictions is taken, at least 2.
     level
         Coverage of intervals, in (0, 1); tests are made at 1 − `level`.
     confidence
@@ -162,7 +144,8 @@ def report(
     'report.html'
     """
     file = _checked_path(path)
-    check_text("title", title, TITLE)
+    if title is not None:
+        check_text("title", title, "Fraud in March")
     if tell is not None and not callable(tell):
         raise InvalidArgument(
             f"tell is {shortened(tell)}, allowed is a function of a sentence.",
@@ -171,64 +154,51 @@ def report(
     if isinstance(table, Monitor):
         refuse_unused(
             "for predictions or measures", "the result of monitor has all that its page shows",
-            **columns, over=over, priors=priors or None, constraints=constraints,
-            cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
+            **columns, over=over, constraints=constraints, cost_fn=cost_fn, cost_fp=cost_fp,
+            tuning=tuning,
         )  # fmt: skip
         return _of_monitor(table, file, title, tell)
-    estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
-    over = _belief_or_range(over if estimate is None else estimate)
-    limits = {} if constraints is None else checked_limits(constraints)
-    for name in limits:
-        check_choice("a constraint of a report", name, LIMITED)
-    needs = Needs(**limits, cost_fn=cost_fn, cost_fp=cost_fp)
-    priors = one_or_several(priors)
-    for one in priors:
-        check_prior(one)
-    check_whole("grid", grid, 2, MAX_NUMBER)
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
-    _check_inputs(cases, over, tuning)
-    given = read_inputs(with_model(cases))
-    question = Question(
-        given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
-        estimate=estimate,
-    )  # fmt: skip
-    if given.are_measures:
-        findings = of_measures(question)
-    else:
-        refuse_nested(given.table.schema, ["model"])
-        question = replace(question, remarks=given.warnings)
-        if tuning is not None:
-            tuned, shared = tuning_rows(tuning, cases, given)
-            question = replace(question, tuning=tuned, shared=tuple(shared))
-        findings = of_predictions(question, priors, grid)
-    if file.suffix.lower() == ".json":
-        written = as_json(content(findings, title))
-    else:
-        written = page(findings, title)
-    answer = "\n".join(decide(findings).answer)
-    return _write(file, written, [answer, *findings.cautions, *findings.assumptions], tell)
-
-
-def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
-    """Refuse predictions without priors, and arguments that measures do not support."""
-    if cases.truth is not None:
-        if over is None:
-            raise InvalidArgument(
-                "predictions are given without a range of priors.",
-                hint="give over=(0.05, 0.20).",
-            )
-        return
-    if tuning is not None:
+    estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
+    priors: Any = over if estimate is None else belief_of_estimate(estimate)
+    if isinstance(priors, int | float):
+        priors = (priors, priors)
+    elif not (priors is None or isinstance(priors, Belief)):
+        priors = pair_of(priors) or resolve_belief(priors)
+    if isinstance(priors, tuple) and priors[0] == priors[1]:
+        check_prior(priors[0])
+    elif priors is not None:
+        resolve_belief(priors)
+    elif cases.truth is not None:
+        raise InvalidArgument(
+            "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+        )
+    if cases.truth is None and tuning is not None:
         raise InvalidArgument(
             "tuning is for predictions, and measures are given.",
             hint="leave it out, or give predictions with truth and score.",
         )
-    if isinstance(over, Belief) and over.is_estimate:
+    if cases.truth is None and estimate is not None:
         raise InvalidArgument(
             "over is an estimated prior, and there are no predictions: measures at one prior do "
             "not say what they are at others.",
             hint="give predictions, with truth and score, or a range of priors.",
         )
+    request = Request(
+        priors, level, confidence, {} if constraints is None else constraints, cost_fn, cost_fp,
+        tuning is not None, estimate,
+    )  # fmt: skip
+    if cases.truth is None:
+        findings = of_measures(cases, request, priors)
+    else:
+        findings = of_predictions(cases, request, tuning)
+    heading = title_of(findings) if title is None else title
+    if file.suffix.lower() == ".json":
+        written = as_json(content(findings, heading))
+    else:
+        written = page(findings, heading)
+    answer = "\n".join(decide(findings).answer)
+    return _write(file, written, [answer, *findings.cautions, *findings.assumptions], tell)
 
 
 def _checked_path(path: str | Path) -> Path:
@@ -249,7 +219,7 @@ def check_format(file: Path) -> None:
 
 
 def _of_monitor(
-    result: Monitor, file: Path, title: str, tell: Callable[[str], None] | None
+    result: Monitor, file: Path, title: str | None, tell: Callable[[str], None] | None
 ) -> Path:
     """The page of a monitor."""
     if file.suffix.lower() == ".json":
@@ -257,7 +227,7 @@ def _of_monitor(
             f"path is {str(file)!r}, and the result of monitor is written as an HTML page.",
             hint="for example path='monitor.html'.",
         )
-    watched = monitor_page(result, OF_MONITOR if title == TITLE else title)
+    watched = monitor_page(result, OF_MONITOR if title is None else title)
     return _write(file, watched, [result.answer], tell)
 
 
@@ -271,15 +241,3 @@ def _write(
     with atomic_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
     return file
-
-
-def _belief_or_range(
-    over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
-) -> tuple[float, float] | Belief | None:
-    """The range or belief; a single prior, or a range of one, becomes a belief."""
-    if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        return belief_of_estimate(over)
-    if isinstance(over, int | float):
-        return discrete([over])
-    ends = pair_of(over)
-    return discrete(ends[:1]) if ends is not None and ends[0] == ends[1] else ends or over

@@ -12,6 +12,9 @@ window.polaroc = { views: {}, drawn: 0, failed: [] };
   };
   for (const place of document.querySelectorAll("[data-chart]")) {
     const name = place.dataset.chart;
+    // What is closed has no width.
+    const closed = place.closest("details:not([open])");
+    if (closed) closed.open = true;
     // The page answers between two charts.
     await new Promise((done) => setTimeout(done));
     try {
@@ -24,6 +27,7 @@ window.polaroc = { views: {}, drawn: 0, failed: [] };
       window.polaroc.failed.push(`${name}: ${error}`);
       place.textContent = `This chart could not be drawn: ${error.message}`;
     }
+    if (closed) closed.open = false;
   }
   document.documentElement.dataset.ready = "true";
 })();

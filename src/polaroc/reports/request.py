@@ -1,0 +1,122 @@
+"""The question that a report answers: priors, the goal of the threshold, and certainty."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.checks import check_factors, check_share
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
+from polaroc.priors.in_use import check_level
+from polaroc.thresholds.constraints import checked_limits
+from polaroc.thresholds.need import Need
+
+# Limits of a rate that can be the goal of a threshold, and what they limit.
+GOALS = {"recall": "recall", "precision": "precision", "posfrac": "capacity"}
+# Least recalls of the thresholds that are shown where no goal was given.
+TYPICAL_RECALLS = (0.8, 0.9, 0.95)
+# Tail of a belief at each end whose priors are not shown.
+TAIL = 0.05
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of `report` of the same names."""
+
+    over: Over
+    level: float
+    confidence: float
+    constraints: Mapping[str, float]
+    cost_fn: float | None
+    cost_fp: float | None
+    is_tuned: bool
+    estimate: pl.DataFrame | None = None  # whose belief `over` is
+
+    def __post_init__(self) -> None:
+        check_share("level", self.level)
+        check_share("confidence", self.confidence)
+        if self.estimate is not None:
+            check_level(self.estimate, self.level)
+        check_factors(cost_fn=self.costs[0], cost_fp=self.costs[1])
+        if self.constraints:
+            checked_limits(self.constraints)
+        if self.is_tuned:
+            return
+        for name in self.constraints:
+            check_choice("a constraint of a report", name, tuple(GOALS))
+        goals = [*self.constraints, *(["costs"] if self.has_costs else [])]
+        if len(goals) > 1:
+            raise InvalidArgument(
+                f"{' and '.join(goals)} are given, and a threshold can meet one need.",
+                hint="give one of them, or tuning=: thresholds that are set on other cases may "
+                "cost least and keep to constraints.",
+            )
+
+    @property
+    def costs(self) -> tuple[float, float]:
+        """The costs of a missed positive and of a false alarm."""
+        fn, fp = (1 if cost is None else cost for cost in (self.cost_fn, self.cost_fp))
+        return fn, fp
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether a cost is given."""
+        return self.cost_fn is not None or self.cost_fp is not None
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether it is said what the threshold is for."""
+        return self.has_costs or self.is_tuned or bool(self.constraints)
+
+    @property
+    def belief(self) -> Belief:
+        """The belief about the prior."""
+        over = self.over
+        if isinstance(over, tuple) and over[0] == over[1]:
+            return discrete(over[:1])
+        return resolve_belief(over)
+
+    @property
+    def of_costs(self) -> dict[str, Any]:
+        """The arguments of `choose` and `operating_points` that are about costs."""
+        limits = dict(self.constraints)
+        return {
+            "cost_fn": self.costs[0], "cost_fp": self.costs[1], "constraints": limits or None,
+            "confidence": self.confidence if limits else None,
+        }  # fmt: skip
+
+    @property
+    def priors(self) -> tuple[float, float, float]:
+        """A low, a middle and a high prior: the ends and the mean of a range, or of a belief.
+
+        Examples
+        --------
+        >>> from polaroc.priors.beliefs import beta
+        >>> request = Request(beta(2, 18), 0.95, 0.95, {}, None, None, is_tuned=False)
+        >>> [round(prior, 2) for prior in request.priors]
+        [0.02, 0.1, 0.22]
+        """
+        belief = self.belief
+        if isinstance(self.over, tuple):
+            return self.over[0], belief.mean, self.over[1]
+        low, high = belief.ends or (0.0, 1.0)
+        nodes = pl.DataFrame({"prior": belief.priors, "weight": belief.weights}).sort("prior")
+        until = nodes["weight"].cum_sum()
+        if low <= 0:
+            low = nodes.filter(until >= TAIL - 1e-12)["prior"][0]
+        if high >= 1:
+            high = nodes.filter(until >= 1 - TAIL - 1e-12)["prior"].append(nodes["prior"][-1:])[0]
+        # The mean stays between them, also of a belief with a long tail.
+        low = low if low < belief.mean else min(belief.priors)
+        return low, belief.mean, high if high > belief.mean else max(belief.priors)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The goals of thresholds; the one that the report acts on is in the middle."""
+        if self.has_costs or self.is_tuned:
+            return (Need("cost", (self.belief.mean,), 0, *self.costs),)
+        given: list[Any] = [(GOALS[name], value) for name, value in self.constraints.items()]
+        typical: list[Any] = [("recall", recall) for recall in TYPICAL_RECALLS]
+        return tuple(Need(kind, self.priors, value) for kind, value in given or typical)

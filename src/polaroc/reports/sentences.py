@@ -1,0 +1,344 @@
+"""The sentences of a report: the headline, what the threshold does, how sure, what would change."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.rounding import number, percent, significant
+from polaroc.base.text import capitalised, named, one_name
+from polaroc.measures.catalog import in_words
+from polaroc.models.fold_thresholds import ON_OTHERS, OWN_SCALES, judged_on_other_folds
+from polaroc.models.sentences import changes, describe_priors
+from polaroc.priors.grids import skew
+from polaroc.reports.findings import FEW_NEGATIVES, Findings
+from polaroc.reports.thresholds import LIMITS, Thresholds
+from polaroc.reports.words import (
+    alarms_of_1000,
+    at_ends,
+    counted,
+    limits_of_hundred,
+    of_hundred,
+    percent_range,
+)
+
+NAME_OF_AREA = in_words("auprec")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The first screen of a report, in sentences."""
+
+    headline: str  # what to do, no louder than the evidence
+    certainty: str  # how likely the model is the best, and whether a test confirms it
+    effects: tuple[str, ...]  # of the threshold
+    how_sure: tuple[str, ...]
+    changes: tuple[str, ...]
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """The sentences above and below the pictures."""
+        return tuple(line for line in (self.headline, self.certainty, *self.effects) if line)
+
+
+def decide(findings: Findings) -> Decision:
+    """The decision that follows from the findings."""
+    choice, thresholds = findings.choice, findings.thresholds
+    certainty = "" if choice is None else choice.how_sure
+    if certainty and not findings.by_cost and FEW_NEGATIVES in findings.cautions:
+        certainty += (
+            " That is itself unsure: few negatives were tested for so small a share of positives."
+        )
+    effects = [choice.cost] if choice is not None and choice.cost else []
+    if thresholds is not None:
+        effects = [
+            thresholds.promise or "", *effects, *_effects(thresholds, findings),
+            _not_by_cost(findings),
+        ]  # fmt: skip
+    return Decision(
+        " ".join([*findings.doubts, _headline(findings)]), certainty,
+        tuple(filter(None, effects)), _how_sure(findings), _changes(findings),
+    )  # fmt: skip
+
+
+def title_of(findings: Findings) -> str:
+    """What the page is about: the models and the share of positives."""
+    return f"{named(findings.models.to_list())} {_where(findings)}"
+
+
+def _where(findings: Findings) -> str:
+    """The range or belief, as a phrase."""
+    over, priors = findings.request.over, findings.request.belief.priors
+    return describe_priors(None if len(priors) == 1 else over, priors)
+
+
+def counts(findings: Findings) -> str:
+    """How many models, folds and predictions there are."""
+    parts = [counted(len(findings.models), "model")]
+    if findings.folds > 1:
+        parts.append(counted(findings.folds, "fold"))
+    audit, cases = findings.audit, findings.cases
+    if audit is None or cases is None:
+        return " · ".join(parts)
+    totals = audit.select("rows", "positives", "negatives")
+    if findings.folds > 1 or totals.n_unique() > 1:
+        parts.append(counted(int(totals["rows"].sum()), "prediction"))
+        return " · ".join(parts)
+    rows, positives, negatives = totals.row(0)
+    size = counted(rows, "case" if cases.cluster is None else "row")
+    share = f"{positives:,.0f} of them positive"
+    if cases.weight is not None:
+        share = f"{percent(positives / (positives + negatives))} of their weight positive"
+    if cases.cluster is not None:
+        clusters = counted(cases.rows["cluster"].n_unique(), "cluster")
+        share += f", in {clusters} ({cases.names['cluster'][0]})"
+    return " · ".join([*parts, f"{size}, {share}"])
+
+
+def action(thresholds: Thresholds) -> str:
+    """What to do with scores, in words that begin with a verb."""
+    if thresholds.text is None:
+        return f"raise no alarm: {_none_does(thresholds)}"
+    if thresholds.folds > 1:
+        return f"set the threshold of the final model to {thresholds.need}"
+    return f"act on scores from {thresholds.text}"
+
+
+def goal_in_words(findings: Findings) -> str:
+    """The goal of the threshold, or that it is an example."""
+    thresholds = findings.thresholds
+    if thresholds is None:
+        return ""
+    if findings.request.has_goal:
+        if thresholds.text is None:
+            return f"No threshold is set: {thresholds.why_none or _none_does(thresholds)}"
+        kept = ", within what is promised" if thresholds.promise else ""
+        return f"The threshold is set to {thresholds.need}{kept}."
+    return (
+        "No goal was given, so these thresholds are examples. Say how many positives are to be "
+        "found, how many alarms to be right, how many cases can be looked at, or what errors cost."
+    )
+
+
+def _headline(findings: Findings) -> str:
+    """The model, and what to do with its scores if a goal was given."""
+    thresholds, choice = findings.thresholds, findings.choice
+    if thresholds is not None and thresholds.why_none is not None:
+        return thresholds.why_none
+    words = "" if choice is None else choice.first_words
+    if thresholds is None or not findings.request.has_goal:
+        if choice is not None:
+            return f"{words}."
+        area = f"the {NAME_OF_AREA} of {one_name(findings.models[0])} is"
+        return f"{capitalised(area)} {number(findings.ranking['mean'][0])} {_where(findings)}."
+    if thresholds.rates is None:
+        lacking = "its cases lack a class, so no threshold can be judged"
+        return f"{words}; {lacking}." if words else f"{capitalised(lacking)}."
+    act = action(thresholds)
+    return f"{words}, and {act}." if words else f"{capitalised(act)}."
+
+
+def _none_does(thresholds: Thresholds) -> str:
+    """Why no threshold is set."""
+    if thresholds.need.kind == "cost":
+        return "at these costs none of the thresholds pays"
+    return f"none of the thresholds would {thresholds.need}"
+
+
+def _effects(thresholds: Thresholds, findings: Findings) -> list[str]:
+    """The recall of the threshold, its share of right alarms, and whether the goal is missed."""
+    if thresholds.rates is None or thresholds.text is None:
+        return []
+    taken, (recall, alarms), priors = thresholds.taken, thresholds.rates, findings.request.priors
+    margin, sentences = "", []
+    if not findings.request.has_goal:
+        goal = "" if thresholds.folds > 1 else f" to {thresholds.need}"
+        sentences.append(
+            f"No goal was given for the threshold. As an example, {action(thresholds)}{goal}."
+        )
+    if thresholds.folds > 1:
+        sentences.append(ON_OTHERS)
+        if OWN_SCALES not in thresholds.cautions:
+            expected = alarms_of_1000(priors, recall, alarms)
+            sentences.append(f"Expect an alarm for {expected} of 1,000 cases.")
+    if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
+        ends = limits_of_hundred(taken["tpr_lower"], taken["tpr_upper"])
+        margin = f" (margin of error: {ends})" if len({*ends.split(" to ")}) > 1 else ""
+    found = f"The threshold finds about {of_hundred(recall)} of 100 positives{margin}"
+    if alarms == 0:
+        upper = taken["fpr_upper"]
+        most = f" (margin of error: up to {of_hundred(upper)} of 100)" if upper else ""
+        none = f"none of {counted(thresholds.sizes[1], 'negative')} raised an alarm"
+        sentences.append(f"{found}, and {none}{most}.")
+    else:
+        right = at_ends(priors, lambda prior: of_hundred(_precision(recall, alarms, prior)))
+        words = f"{found}, and of 100 alarms about {right} are right."
+        sentences.append(words.replace("about more", "more"))
+    return [*sentences, _missed_goal(thresholds, findings)]
+
+
+def _missed_goal(thresholds: Thresholds, findings: Findings) -> str:
+    """Where the rates miss the goal that was given; "" if they meet it, as far as is shown."""
+    need, priors = thresholds.need, findings.request.priors
+    if need.kind == "cost" or not findings.request.has_goal or thresholds.rates is None:
+        return ""
+    recall, alarms = thresholds.rates
+    goal, where = of_hundred(need.value), ""
+    if need.kind == "capacity":
+        raised = 1000 * float(rates.posfrac(recall, alarms, skew(priors[-1])))
+        if round(raised) <= 1000 * need.value:
+            return ""
+        found, goal = (
+            f"about {raised:,.0f} of 1,000 cases raise an alarm",
+            f"{1000 * need.value:,.4g}",
+        )
+        where = percent(priors[-1])
+    else:
+        reached, what = recall, "positives are found"
+        if need.kind == "precision":
+            reached, what = _precision(recall, alarms, priors[0]), "alarms are right"
+            where = percent(priors[0])
+        if not reached < need.value or of_hundred(reached) == goal:
+            return ""
+        found = f"about {of_hundred(reached)} of 100 {what}"
+    at, there = (f" at {where} positives", " there") if where else ("", "")
+    return f"The goal is missed{at}: {found}{there}, not {goal}."
+
+
+def _not_by_cost(findings: Findings) -> str:
+    """That models are not ranked by the costs that were given, where they are not."""
+    if not findings.request.has_costs or findings.by_cost or findings.choice is None:
+        return ""
+    return (
+        "The models are ranked by area, not by these costs: if thresholds are set on other cases, "
+        "they are ranked by what they cost."
+    )
+
+
+def _how_sure(findings: Findings) -> tuple[str, ...]:
+    """How good the model is, on what the threshold was judged, and cautions."""
+    request, thresholds = findings.request, findings.thresholds
+    row = findings.ranking.row(0, named=True)
+    name, mean, cautions = one_name(findings.models[0]), row["mean"], findings.cautions
+    low, high = (row.get(f"expected_{end}", row.get(end)) for end in ("lower", "upper"))
+    in_digits = significant if findings.by_cost else number
+    margin = "" if low is None else f" (margin of error: {in_digits(low)} to {in_digits(high)})"
+    sentences = []
+    if findings.by_cost and mean is not None:
+        (missed, alarm), prior = request.costs, request.belief.mean
+        sentences.append(
+            f"The cost of {name} is {in_digits(mean)} per case{margin}. Acting on no case would "
+            f"cost {prior * missed:.4g}, acting on every case {(1 - prior) * alarm:.4g}."
+        )
+    elif mean is not None:
+        sentences.append(
+            f"The {NAME_OF_AREA} of {name}, the share of right alarms averaged over all recalls, "
+            f"is {in_digits(mean)}{margin}; guessing has {request.belief.mean:.3g}, perfect is 1."
+        )
+    # What the number just said means comes before how it was made.
+    sentences += [line for line in cautions if line == FEW_NEGATIVES]
+    if thresholds is not None and thresholds.text is not None:
+        sentences.append(_judged(thresholds, findings))
+    return (*sentences, *(line for line in cautions if line != FEW_NEGATIVES))
+
+
+def _judged(thresholds: Thresholds, findings: Findings) -> str:
+    """On which cases the rates at the threshold were measured."""
+    request, cases = findings.request, findings.cases
+    assert cases is not None
+    level, has_limits = percent(request.level), thresholds.taken["tpr_lower"] is not None
+    if thresholds.folds > 1:
+        spread = f"the margin of error, {level}, allows for training sets that overlap"
+        if not has_limits:
+            spread = "without the ratio of test to training cases they have no margin of error"
+        return judged_on_other_folds(thresholds.folds, f"; {spread}")
+    of = "for independent cases"
+    if cases.cluster is not None:
+        of = f"that counts clusters ({cases.names['cluster'][0]}), not rows"
+    margin = f"their margin of error is an exact {level} interval {of}"
+    right = _right_alarms(thresholds, findings) if has_limits else ""
+    classes = _of_classes(thresholds.sizes)
+    if thresholds.tuned_on is not None:
+        promised = "" if thresholds.promise else ", without a promise"
+        ending = f"; {margin}{right}" if has_limits else ""
+        return (
+            f"The threshold was set on {_of_classes(thresholds.tuned_on)} of a table of its own"
+            f"{promised}. The rates are those of {classes}{ending}."
+        )
+    unknown = f"; with {'clusters' if cases.weight is None else 'weights'}, how far they vary is "
+    unknown += "not known"
+    if thresholds.need.fixes_count:
+        ending = f"; {margin}{right}" if has_limits else unknown
+        return f"The rates are those of {classes}, which also set the threshold{ending}."
+    ending = unknown
+    if has_limits:
+        ending = (
+            f". The margin of error ({level}, for independent cases) allows for the threshold "
+            f"having been chosen on them{right}"
+        )
+    return (
+        "The rates are those of cases that took no part in setting the threshold, a fifth at a "
+        f"time{ending}. A promise needs other cases for the threshold."
+    )
+
+
+def _of_classes(sizes: tuple[int, int]) -> str:
+    return f"{counted(round(sizes[0]), 'positive')} and {counted(round(sizes[1]), 'negative')}"
+
+
+def _right_alarms(thresholds: Thresholds, findings: Findings) -> str:
+    """How many alarms are right, as far as the limits of the rates and of an estimate go."""
+    low, middle, high = findings.request.priors
+    if findings.request.estimate is None:
+        low = high = middle
+    least, most, few, many = (thresholds.taken[name] or 0.0 for name in LIMITS)
+    worst, best = _precision(least, many, low), _precision(most, few, high)
+    shown = limits_of_hundred(worst, best)
+    return f": at {percent_range(low, high)} positives {shown} of 100 alarms are right"
+
+
+def _changes(findings: Findings) -> tuple[str, ...]:
+    """Another share of positives: which model is the best, and what the threshold does."""
+    sentences, choice, thresholds = [], findings.choice, findings.thresholds
+    low, middle, high = findings.request.priors
+    if choice is not None and choice.priors["prior"].n_unique() > 1:
+        first = pl.col("model").eq_missing(pl.lit(findings.models[:1]).first())
+        own = choice.priors.filter(first, ~pl.col("best"))
+        if choice.priors["best"].all():
+            sentences.append("At every share of positives all models are equally good.")
+        elif own.is_empty():
+            name = one_name(findings.models[0])
+            best = "costs least" if findings.by_cost else "has the largest area"
+            sentences.append(
+                f"{name} {best} whatever the share of positives, from {percent_range(low, high)}."
+            )
+        else:
+            sentences.append(changes(choice.priors))
+    if thresholds is None or thresholds.text is None or low == high or thresholds.rates is None:
+        return tuple(sentences)
+    kind = thresholds.need.kind
+    if kind == "recall":
+        kept = (
+            "If positives are rarer or more common, keep the threshold: it finds the same share of "
+            "them, and only the share of right alarms changes."
+        )
+    elif thresholds.promise:
+        kept = f"The promise holds from {percent(low)} to {percent(high)} positives."
+    elif kind == "precision":
+        kept = f"At fewer than {percent(low)} positives fewer alarms may be right than needed."
+    elif kind == "capacity":
+        raised = alarms_of_1000((low, high), *thresholds.rates)
+        kept = (
+            f"One threshold for all shares raises {raised} alarms in 1,000 cases. Where cases come "
+            "in batches, look at the highest scores of each batch instead."
+        )
+    else:
+        kept = (
+            f"The threshold costs least at {percent(middle)} positives: where positives are more "
+            "common a lower one does, where they are rarer a higher one."
+        )
+    return (*sentences, kept)
+
+
+def _precision(recall: float, alarms: float, prior: float) -> float:
+    return float(rates.precision(recall, alarms, skew(prior)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.charts.layers import data
+from polaroc.charts.layers import data, tooltips
 from polaroc.charts.libraries import alt, unchecked
 from polaroc.charts.theme import GREY, INK, SIZE, measure_name, style, with_theme
 from polaroc.errors import InvalidTable
@@ -21,6 +21,7 @@ from polaroc.models.comparison import (
 )
 
 ROW = 24
+AXIS = {"tickCount": 6, "format": ".4~g"}
 
 
 @unchecked
@@ -103,7 +104,11 @@ def _models(comparison: Comparison, colours: Mapping[str, str] | None) -> Any:
         "x:Q", scale=alt.Scale(zero=False), title=measure_name(comparison.measure), axis=AXIS
     )
     base = data(records).encode(_rows(names))
-    bars, points = _intervals(base, across, "estimate", ".4f", filled=True)
+    shown = {
+        "x": ("estimate", ".4f"), "low": ("lower", ".4f"), "high": ("upper", ".4f"),
+        "letters": ("letters", ""),
+    }  # fmt: skip
+    bars, points = _intervals(base, across, tooltips(names, shown, "model"), filled=True)
     text = base.mark_text(align="left", dx=10, fontSize=13, fontWeight="bold", color=INK)
     layers = (
         bars.encode(tint),
@@ -127,7 +132,11 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> Any:
     title = f"difference in {measure_name(comparison.measure)}: first minus second"
     base = data(_records(names, numbers, apart=apart)).encode(_rows(names))
     across = alt.X("x:Q", title=title, axis=AXIS)
-    bars, points = _intervals(base, across, "difference", "+.4f", stroke=INK)
+    fields = {
+        "x": ("difference", "+.4f"), "low": ("adjusted lower", "+.4f"),
+        "high": ("adjusted upper", "+.4f"), "p": ("adjusted p", ".3~g"),
+    }  # fmt: skip
+    bars, points = _intervals(base, across, tooltips(names, fields, "pair"), stroke=INK)
     scale = alt.Scale(domain=[True, False], range=[INK, "white"])
     points = points.encode(alt.Fill("apart:N", scale=scale, legend=None))
     zero = data([{"x": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.X("x:Q"))
@@ -135,30 +144,22 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> Any:
     return alt.layer(*layers).properties(width=SIZE, height=ROW * len(names))
 
 
-AXIS = {"tickCount": 6, "format": ".4~g"}
-
-
 def _records(names: Sequence[str], numbers: pl.DataFrame, **more: Sequence[Any]) -> list[Any]:
     """A record per row of a panel; null where a number has no place."""
     finite = numbers.select(pl.when(pl.all().is_finite()).then(pl.all()))
-    columns = {"series": names, **more}
+    columns = {"series": names, "line": names, **more}
     return finite.hstack([pl.Series(name, column) for name, column in columns.items()]).to_dicts()
 
 
 def _intervals(
-    base: alt.Chart, across: alt.X, name: str, form: str, **mark: Any
+    base: alt.Chart, across: alt.X, tooltip: list[alt.Tooltip], **mark: Any
 ) -> tuple[alt.Chart, alt.Chart]:
     """Bars from `low` to `high`, and points at `x`."""
-    fields = {"x": name, "low": "lower", "high": "upper"}
-    telling = [
-        alt.Tooltip("series:N", title=None),
-        *(alt.Tooltip(f"{field}:Q", title=says, format=form) for field, says in fields.items()),
-    ]
     low = across.copy()
     low.shorthand = "low:Q"
-    bars = base.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"), tooltip=telling)
+    bars = base.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"), tooltip=tooltip)
     points = base.mark_point(size=80, opacity=1, strokeWidth=1.5, **mark)
-    return bars, points.encode(across, tooltip=telling)
+    return bars, points.encode(across, tooltip=tooltip)
 
 
 def _rows(names: list[str]) -> alt.Y:

@@ -257,7 +257,7 @@ def test_numbers_as_other_programs_write_them(tmp_path, suffix, decimal):
         "+3": "3", "+0.5": "0.5", " 0.25 ": "0.25", "1E-3": "0.001", "Inf": "inf", "-Inf": "-inf",
         "INF": "inf",
     }  # fmt: skip
-    file, marks = tmp_path / f"table.{suffix}", ["--sep", "tab", "--decimal", decimal]
+    file, marks = tmp_path / f"table.{suffix}", ["--decimal", decimal]
     for word, number in same_number.items():
         # The two are tied, between a lower and a higher score.
         lines = ["truth\tscore", f"1\t{word}", f"0\t{number}", "1\t-1e308", "1\t1e308"]
@@ -328,11 +328,9 @@ MISREAD = {
         "t.csv", "truth,score\n1,.9\n".encode("utf-16-le"), "no column 'truth'",
     ),
     "Latin-1": ("t.csv", "truth,p\xe9\n1,.9\n".encode("latin-1"), "no column 'score'"),
-    "semicolons": ("t.csv", b"truth;score\n1;0,9\n", "separator ';'"),
-    "semicolons in quotes": ("t.csv", b'"truth";"score"\n1;0,9\n', "separator ';'"),
-    "commas in TSV": ("t.tsv", b"truth,score\n1,.9\n", "separator ','"),
+    "semicolons": ("t.csv", b"truth;score\n1;0,9\n", "--decimal ,"),
     "CR alone": ("t.csv", b"truth,score\r1,.9\r0,.1\r", "no column 'score'"),
-    "a line for spreadsheets": ("t.csv", b"sep=;\r\ntruth;score\r\n1;0.5\r\n", "separator ';'"),
+    "a line for spreadsheets": ("t.csv", b"sep=;\r\ntruth;score\r\n1;0.5\r\n", "no column 'truth'"),
     "a row with more fields": (
         "t.csv", b'x,truth,score\nA,0,0.2\n"B, ""b"", \nb",1,0.9\nC,1,1,0,0.3\n', "more fields",
     ),
@@ -360,18 +358,25 @@ def test_text_that_would_be_misread_is_refused(tmp_path, name, content, said):
 def test_of_several_files_the_broken_one_is_named(tmp_path):
     for name in ("a", "c"):
         (tmp_path / f"{name}.csv").write_text("truth,score\n1,.9\n")
-    for content in ("truth,score\n1,0,9\n", "truth,p\n1,.9\n", "truth;score\n", ""):
+    for content in ("truth,score\n1,0,9\n", "truth,p\n1,.9\n", "truth;score;x\n", ""):
         (tmp_path / "b.csv").write_text(content)
         assert "b.csv" in refused(tmp_path)
 
 
 def test_a_decimal_comma_is_beside_another_separator(tmp_path):
     (tmp_path / "t.csv").write_text('truth,score\n1,"0,9"\n0,"0,25"\n')
+    assert "the decimal mark, and the separator" in refused(tmp_path / "t.csv", "--decimal", ",")
     expected = of_rows(pl.DataFrame({"truth": [1, 0], "score": [0.9, 0.25]}))
-    assert read(tmp_path / "t.csv", "--sep", ",", "--decimal", ",") == expected
-    (tmp_path / "t.tsv").write_text("truth\tscore\n1\t0,9\n0\t0,25\n")
-    assert read(tmp_path / "t.tsv", "--decimal", ",") == expected
-    assert "separator of CSV too" in refused(tmp_path / "t.csv", "--decimal", ",")
+    for mark in ";\t|":
+        for suffix in ("csv", "tsv"):
+            lines = ["truth", "score"], ["1", "0,9"], ["0", '"0,25"']
+            text = "\n".join(mark.join(line) for line in lines)
+            (tmp_path / f"t.{suffix}").write_text(text)
+            assert read(tmp_path / f"t.{suffix}", "--decimal", ",") == expected
+            (tmp_path / f"t.{suffix}").write_text(text.replace(",", "."))
+            assert read(tmp_path / f"t.{suffix}") == expected
+    (tmp_path / "t.tsv").write_text("truth,score\n1,0.9\n0,0.25\n")
+    assert read(tmp_path / "t.tsv") == expected
 
 
 # --- what is read changes ----------------------------------------------------------------------

@@ -15,9 +15,8 @@ from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
+from polaroc.typing import Prior
 
-WIDE_RANGE = (0.01, 0.5)
-LINE_PRIORS = 25
 Name = Literal[
     "roc", "pr", "explorer", "auprec_by_prior", "pairs", "accsens_plane", "operating_drift",
     "decision_curves", "cost_curves", "reliability",
@@ -51,7 +50,6 @@ def chart(
     ] = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Draw one chart.
@@ -72,15 +70,21 @@ def chart(
                 hint="for example --out roc.html.",
             )
         check_new(where, force)
-    with opened(files, sep, decimal) as source, progress("measuring, drawing"):
+    with opened(files, decimal) as source, progress("measuring, drawing"):
         rows = source.rows(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
             case=case, cluster=cluster, count=count, weight=weight, by=by,
         )  # fmt: skip
-        asked = opt.given(over=over, measure=measure, test_train_ratio=test_train_ratio)
-        tables = _tables(name, rows, prior, asked)
+        if name == "pairs":
+            asked = opt.given(
+                priors=prior, over=over, measure=measure, test_train_ratio=test_train_ratio
+            )
+            tables: list[Any] = [pr.compare(rows, **asked)]
+            notes = [f"Note: {warning}" for warning in tables[0].warnings]
+        else:
+            tables = _tables(name, rows, prior, over)
+            notes = commonest_notes(tables[0]) if "note" in tables[0].columns else []
         drawn = getattr(pr.charts, name)(*tables, **opt.given(title=title))
-    notes = [note for table in tables for note in _notes(table)]
     if str(where) == opt.STDOUT:
         typer.echo(drawn.to_json(indent=None))
         print_notes(notes)
@@ -90,13 +94,11 @@ def chart(
     print_notes([*notes, f"Written to {where}."], beside_results=True)
 
 
-def _tables(name: str, rows: Any, priors: Any, asked: dict[str, Any]) -> list[Any]:
+def _tables(
+    name: str, rows: Any, priors: list[Prior] | None, over: tuple[float, float] | None
+) -> list[Any]:
     """The tables that a chart is drawn from."""
-    if name == "pairs":
-        if priors:
-            asked = asked | {"priors": priors}
-        return [pr.compare(rows, **asked)]
-    lo, hi = asked.get("over", WIDE_RANGE)
+    lo, hi = over or (0.01, 0.5)
     if not isinstance(rows, Cases):
         if name in ("auprec_by_prior", "accsens_plane"):
             return [rows]
@@ -104,30 +106,24 @@ def _tables(name: str, rows: Any, priors: Any, asked: dict[str, Any]) -> list[An
             f"the chart {name!r} is drawn from predictions, and the files hold measures.",
             hint="give the predictions, with --truth and --score.",
         )
-    if name == "auprec_by_prior":
-        line = priors or pr.prior_grid(lo, hi, LINE_PRIORS, "log")["prior"].to_list()
-        return [pr.evaluate(rows, priors=line, measure="auprec")]
-    if name == "accsens_plane":
-        measures = ["auc_range", "sens"]
-        return [pr.evaluate(rows, priors="observed", over=asked.get("over"), measure=measures)]
-    if name == "reliability":
-        return [pr.calibration(rows, priors=priors or ["observed"]).curve]
+    match name:
+        case "auprec_by_prior":
+            line = priors or pr.prior_grid(lo, hi, 25, "log")["prior"].to_list()
+            return [pr.evaluate(rows, priors=line, measure="auprec")]
+        case "accsens_plane":
+            measures = ["auc_range", "sens"]
+            return [pr.evaluate(rows, priors="observed", over=over, measure=measures)]
+        case "reliability":
+            return [pr.calibration(rows, priors=priors or ["observed"]).curve]
     curves = pr.curve(rows)
-    if name == "pr":
-        at = priors or list(DEFAULT_PRIORS)
-        return [pr.surface(curves, at)]
-    if name == "operating_drift":
-        ends = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
-        return [pr.operating_points(curves, priors=ends), curves]
-    if name == "cost_curves":
-        return [pr.cost_curve(curves)]
-    if name == "decision_curves":
-        return [pr.decision_curve(curves, priors=priors or ["observed"])]
+    match name:
+        case "pr":
+            return [pr.surface(curves, priors or list(DEFAULT_PRIORS))]
+        case "operating_drift":
+            ends = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
+            return [pr.operating_points(curves, priors=ends), curves]
+        case "cost_curves":
+            return [pr.cost_curve(curves)]
+        case "decision_curves":
+            return [pr.decision_curve(curves, priors=priors or ["observed"])]
     return [curves]
-
-
-def _notes(table: Any) -> list[str]:
-    """The warnings of a result, or the notes of a table."""
-    if hasattr(table, "warnings"):
-        return ["Note: " + note for note in table.warnings]
-    return commonest_notes(table) if "note" in table.columns else []

@@ -34,14 +34,13 @@ def check(
     by: opt.By = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Audit predictions: what each key holds and lacks.
 
     Example: polaroc check 'predictions/*.parquet' --truth label --score p
     """
-    with opened(files, sep, decimal) as source, progress("auditing"):
+    with opened(files, decimal) as source, progress("auditing"):
         cases = source.cases(
             truth=truth, score=score, positive=positive, model=model, fold=fold, case=case,
             cluster=cluster, count=count, weight=weight, by=by,
@@ -86,7 +85,6 @@ def evaluate(
     force: opt.Force = False,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Measure every model and fold, at the priors you expect.
@@ -110,7 +108,7 @@ def evaluate(
     )
     if intervals:
         asked |= {"intervals": True, "level": level}
-    with opened(files, sep, decimal) as source, progress("measuring") as say:
+    with opened(files, decimal) as source, progress("measuring") as say:
         cases = source.cases(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
             cluster=cluster, count=count, weight=weight, by=by,

@@ -33,8 +33,8 @@ def measures_table(
         else:
             columns[label(name)] = of_measure
     cells = []
-    for heading, rows in columns.items():
-        values = pl.col("estimate").filter(rows)
+    for heading, is_shown in columns.items():
+        values = pl.col("estimate").filter(is_shown)
         parts = pl.struct(mean=values.mean(), sd=values.std(), missing=values.null_count())
         cells.append(parts.alias(heading))
     # Without a key there is one row.

@@ -39,7 +39,6 @@ def choose(
     confidence: opt.Confidence = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Choose a model for a range of priors, with its certainty.
@@ -53,7 +52,7 @@ def choose(
     Model and threshold together: polaroc choose test.parquet --tuning tuning.parquet
     --truth label --score p --case id --over 0.05 0.20 --cost-fn 5
     """
-    with opened(files, sep, decimal) as source, progress("choosing"):
+    with opened(files, decimal) as source, progress("choosing"):
         rows = source.rows(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model,
             fold=fold, case=case, cluster=cluster, count=count, weight=weight,
@@ -63,7 +62,7 @@ def choose(
             constraints=opt.limits(min_recall, min_precision, max_posfrac),
             test_train_ratio=test_train_ratio,
         )  # fmt: skip
-        with further_table(tuning, rows, sep, decimal) as tuned:
+        with further_table(tuning, rows, decimal) as tuned:
             result = pr.choose(rows, tuning=tuned, **asked)
     deliver(result, as_json)
 
@@ -89,7 +88,6 @@ def compare(
     force: opt.Force = False,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Test whether models differ, and which.
@@ -100,7 +98,7 @@ def compare(
     Example: polaroc compare results --measure iauprec --test-train-ratio 0.25
     """
     output = Output.checked(out, force, one_table=False)
-    with opened(files, sep, decimal) as source, progress("comparing"):
+    with opened(files, decimal) as source, progress("comparing"):
         rows = source.rows(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model,
             fold=fold, case=case, cluster=cluster, count=count, weight=weight,
@@ -139,7 +137,6 @@ def gate(
         bool, typer.Option("--markdown", help="Print the result as Markdown, for a pull request.")
     ] = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Test whether a challenger may replace the champion.
@@ -151,7 +148,7 @@ def gate(
     Example: polaroc gate predictions.parquet --champion forest --challenger svm
     --truth label --score p --case id --over 0.05 0.20 --margin 0.01
     """
-    with opened(files, sep, decimal) as source, progress("comparing"):
+    with opened(files, decimal) as source, progress("comparing"):
         rows = source.rows(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model,
             fold=fold, case=case, cluster=cluster, count=count, weight=weight,

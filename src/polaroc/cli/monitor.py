@@ -60,7 +60,6 @@ def monitor(
     force: opt.Force = False,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Watch thresholds in use, and say what should change.
@@ -73,15 +72,15 @@ def monitor(
     --threshold 0.31 --over 0.05 0.20
     """
     output = Output.checked(out, force)
-    with opened([reference], sep, decimal) as known, progress("counting"):
+    with opened([reference], decimal) as known, progress("counting"):
         cases = known.cases(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
             cluster=cluster, by=by,
         ).collect()  # fmt: skip
         given = opt.given(over=over, every=every, batch=batch, cost_fn=cost_fn, cost_fp=cost_fp)
         with (
-            further_table(files, cases, sep, decimal) as used,
-            further_table(labelled, cases, sep, decimal) as labels,
+            further_table(files, cases, decimal) as used,
+            further_table(labelled, cases, decimal) as labels,
         ):
             assert used is not None
             result = pr.monitor(

@@ -8,7 +8,6 @@ import typer
 
 from polaroc.cli import screen
 from polaroc.errors import InvalidArgument
-from polaroc.measures.catalog import CATALOG
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Label, Nulls, Prior
 
@@ -26,11 +25,6 @@ def prior(word: str) -> Prior:
         raise typer.BadParameter(
             f"{word!r} is neither a share of positives, such as 0.05, nor 'observed'."
         ) from None
-
-
-def measures(beginning: str) -> list[str]:
-    """The measures that begin so, for the completion of a shell."""
-    return [name for name in CATALOG if name.startswith(beginning)]
 
 
 def option(metavar: str, text: str, *names: str, **more: Any) -> Any:
@@ -55,7 +49,6 @@ Files = Annotated[
         show_default=False,
     ),
 ]
-Separator = Annotated[Text, option("MARK", "Separator of CSV files, such as ';'. [default: ,]")]
 Decimal = Annotated[Literal[".", ","], typer.Option(help="Decimal mark of CSV and TSV files.")]
 
 Truth = Annotated[
@@ -90,14 +83,8 @@ Priors = Annotated[
     option("PRIOR", "Prior, or 'observed', that in the data; may be repeated.", parser=prior),
 ]
 OnePrior = Annotated[Any, option("PRIOR", "Prior, or 'observed'; not with --over.", parser=prior)]
-Measure = Annotated[
-    Text,
-    option("MEASURE", "Such as iauprec, auprec, auc or brier.", autocompletion=measures),
-]
-Measures = Annotated[
-    Texts,
-    option("MEASURE", "Such as auc; may be repeated. [default: all]", autocompletion=measures),
-]
+Measure = Annotated[Text, option("MEASURE", "Such as iauprec, auprec, auc or brier.")]
+Measures = Annotated[Texts, option("MEASURE", "Such as auc; may be repeated. [default: all]")]
 CostFn = Annotated[Number, option("COST", "Cost of a missed positive.")]
 CostFp = Annotated[Number, option("COST", "Cost of a false alarm.")]
 MinRecall = Annotated[Number, option("SHARE", "Least share of positives to find.")]

@@ -9,7 +9,7 @@ from typing import Annotated
 import polaroc as pr
 from polaroc.cli import options as opt
 from polaroc.cli.results import Output, Rows
-from polaroc.cli.screen import out, print_notes, progress, show
+from polaroc.cli.screen import print_notes, progress, show
 from polaroc.cli.sources import further_table, opened
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.reports.page import is_report
@@ -47,7 +47,6 @@ def report(
     where: Annotated[Path, opt.out(OUT)] = Path(PAGE),
     force: opt.Force = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Write one page: which model, how sure, at which threshold.
@@ -65,7 +64,7 @@ def report(
     notes: list[str] = []
     with TemporaryDirectory(prefix="polaroc-") as folder:
         page = Path(folder) / (PAGE if to_stdout else where.name)
-        with opened(files, sep, decimal) as source, progress("measuring, choosing, drawing"):
+        with opened(files, decimal) as source, progress("measuring, choosing, drawing"):
             rows = source.rows(
                 truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
                 case=case, cluster=cluster, count=count, weight=weight,
@@ -75,7 +74,7 @@ def report(
                 constraints=opt.limits(min_recall, min_precision, max_posfrac),
                 test_train_ratio=test_train_ratio,
             )  # fmt: skip
-            with further_table(tuning, rows, sep, decimal) as tuned:
+            with further_table(tuning, rows, decimal) as tuned:
                 pr.report(rows, path=page, tuning=tuned, title=title, tell=notes.append, **asked)
         if to_stdout:
             sys.stdout.buffer.write(page.read_bytes())
@@ -118,8 +117,7 @@ def demo(
             constraints={"recall": RECALL}, path=Path(folder) / PAGE, tell=sentences.append,
         )  # fmt: skip
         output.write(Rows("measures", measures, []), **{PAGE: page.read_text("utf-8")})
-    for sentence in sentences[0].splitlines():
-        out().print(sentence)
+    show(sentences[0].splitlines())
     print_notes(
         [f"\nOpen {where / PAGE} in a browser for what that rests on."], beside_results=True
     )

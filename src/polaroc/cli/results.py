@@ -47,7 +47,7 @@ class Rows(Result):
 
 
 def deliver(
-    result: Result,
+    result: Any,
     as_json: bool = False,
     written_to: Path | None = None,
     code: int = 0,
@@ -145,7 +145,7 @@ class Output:
         kinds = FORMATS.keys() - OTHER_KINDS
         return self.path.suffix.lower() in kinds and not self.path.is_dir()
 
-    def write(self, result: Result, **pages: str) -> None:
+    def write(self, result: Any, **pages: str) -> None:
         """Write the tables, in a folder each as Parquet and CSV, with the summary and pages."""
         if self.is_table:
             with atomic_file(self.path, self.force) as file:

@@ -19,7 +19,7 @@ from rich.text import Text
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import MORE_NOTES
 from polaroc.errors import PolarocError, PolarocWarning, without_long_words
-from polaroc.files.atomic import INPUTS, refusal
+from polaroc.files.atomic import DISK, INPUTS, refusal
 from polaroc.files.read import ONLY_UTF_8
 
 RENAME_FILE = "rename the file, folder or column."
@@ -82,26 +82,20 @@ def write_nowhere(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def out() -> Console:
-    """The terminal that results are written to."""
-    console = _Screen(highlight=False, markup=False)
-    if not console.is_terminal:
+def console(stderr: bool = False, quiet: bool = False) -> Console:
+    """The terminal for results; or that for progress, notes and errors."""
+    screen = _Screen(stderr=stderr, soft_wrap=stderr, quiet=quiet, highlight=False, markup=False)
+    if not stderr and not screen.is_terminal:
         # A file or a pipe has no edge to wrap a table at.
-        console.width = 500
-    return console
-
-
-def stderr_console(quiet: bool) -> Console:
-    """The terminal that progress, notes and errors are written to."""
-    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True, quiet=quiet)
+        screen.width = 500
+    return screen
 
 
 def print_notes(notes: Sequence[str], beside_results: bool = False) -> None:
     """Print notes on the standard error, or beside results, unless --quiet is given."""
-    console = out() if beside_results else stderr_console(_quiet)
-    console.quiet = _quiet
+    screen = console(stderr=not beside_results, quiet=_quiet)
     for note in notes:
-        console.print(escape_control(with_options(note)))
+        screen.print(escape_control(with_options(note)))
 
 
 def show(parts: Sequence[Any], written_to: Path | None = None) -> None:
@@ -115,20 +109,20 @@ def show(parts: Sequence[Any], written_to: Path | None = None) -> None:
         parts = [part for part in parts if not str(part).startswith("Note")]
     if written_to is not None:
         parts = [*parts, f"Written to {written_to}."]
-    console = out()
+    screen = console()
     for part in parts:
         if isinstance(part, str):
             part = escape_control(with_options(part)).replace(MORE_NOTES, "shown by --json")
-        console.print(part)
+        screen.print(part)
 
 
 @contextmanager
 def progress(doing: str) -> Iterator[Callable[[str], None]]:
     """Show what is being done, with a clock, while the block runs."""
-    console = stderr_console(_quiet)
+    screen = console(stderr=True, quiet=_quiet)
     with Progress(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
-        console=console, transient=True, disable=_quiet or not console.is_terminal,
+        console=screen, transient=True, disable=_quiet or not screen.is_terminal,
     ) as bar:  # fmt: skip
         task = bar.add_task(doing, total=None)
         yield lambda what: bar.reset(task, description=what, total=None)
@@ -149,9 +143,10 @@ def errors_as_messages() -> Iterator[None]:
         refuse(error.problem, error.hint)
     except (pl.exceptions.PanicException, pl.exceptions.PolarsError) as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        refuse(first[:200], f"a file may be damaged, or columns differ between files. {ONLY_UTF_8}")
+        damaged = f"a file may be damaged, or columns differ between files. {ONLY_UTF_8}"
+        refuse(first[:200], DISK if "os error" in first else damaged)
     except KeyboardInterrupt:
-        stderr_console(quiet=False).print("Interrupted: nothing was written.")
+        console(stderr=True).print("Interrupted: nothing was written.")
         raise typer.Exit(130) from None
     except UnicodeEncodeError as error:
         refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.", RENAME_FILE)
@@ -168,7 +163,7 @@ def errors_as_messages() -> Iterator[None]:
 def refuse(found: str, hint: str) -> NoReturn:
     """Say what is wrong and what to do, and exit with code 2."""
     message = escape_control(without_long_words(f"{found}\nHint: {with_options(hint)}"))
-    stderr_console(quiet=False).print(Text("Error: ", style="bold red") + Text(message))
+    console(stderr=True).print(Text("Error: ", style="bold red") + Text(message))
     raise typer.Exit(2)
 
 
@@ -210,7 +205,8 @@ def _as_option(found: re.Match[str]) -> str:
     if argument == "constraints" and LIMIT.search(value):
         limits = LIMIT.findall(value)
         return " ".join(f"{OPTIONS.get(rate, rate)} {limit}" for rate, limit in limits)
-    if argument not in OPTIONS:
+    if argument not in OPTIONS or (argument == "model" and value.startswith("'")):
+        # A model that is named in the data stays as it is.
         return found[0]
     option = OPTIONS[argument]
     if value == "None":

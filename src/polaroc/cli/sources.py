@@ -2,8 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +23,6 @@ from polaroc.predictions.cases import MEASURED, Cases
 from polaroc.predictions.columns import BY_DEFAULT
 
 STDIN = "-"
-# First bytes of binary formats, and the suffix of their files.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
-# Unused columns that are named in a note.
-MAX_UNUSED = 8
 
 
 @dataclass(frozen=True)
@@ -34,24 +30,28 @@ class FileTable:
     """The rows of files."""
 
     paths: list[str]
-    sep: str | None
     decimal: str
 
     @cached_property
     def table(self) -> pl.LazyFrame:
         """All rows, the types of text columns inferred from all of them."""
-        return scan(self.paths, (), self.sep, self.decimal)
+        return scan(self.paths, (), self.decimal)
 
     def as_written(self, keys: Sequence[str]) -> pl.LazyFrame:
         """All rows; text files may not read the keys as numbers: 1.1 and 1.10 are two folds."""
-        return scan(self.paths, keys, self.sep, self.decimal) if keys else self.table
+        return scan(self.paths, keys, self.decimal) if keys else self.table
 
     def cases(self, **words: Any) -> Cases[pl.LazyFrame]:
-        """The rows as predictions, with the roles that are given on the command line."""
+        """The rows as predictions; a note names the columns found by their names, and the rest."""
         schema = self.table.collect_schema()
         given = roles(schema, **words)
         names = named_columns(given, schema)
-        print_notes(column_notes(names, words.keys() - given.keys(), schema.names()))
+        found = [role for role in BY_DEFAULT if role in words and role not in given]
+        used = [f"{role} {quoted(names[role])}" for role in found if role in names]
+        unused = [name for name in schema if all(name not in own for own in names.values())]
+        notes = [f"Used by name: {', '.join(used)}."] if used else []
+        notes += [f"Not used: {quoted(unused, 8)}."] if unused else []
+        print_notes([f"Note: {' '.join(notes)}"] if notes else [])
         return pr.cases(self.as_written(_keys(names)), **given)
 
     def rows(self, **words: Any) -> Cases[pl.DataFrame] | pl.DataFrame:
@@ -76,34 +76,22 @@ def _keys(names: Mapping[str, Sequence[str]]) -> list[str]:
     return [name for role in IDENTIFYING for name in names.get(role, ())]
 
 
-def column_notes(
-    columns: Mapping[str, Sequence[str]], by_name: Collection[str], names: Sequence[str]
-) -> list[str]:
-    """A note on columns that have a role because of their names, and on those that have none."""
-    found = [role for role in BY_DEFAULT if role in by_name and role in columns]
-    used = [f"{role} {quoted(columns[role])}" for role in found]
-    unused = [name for name in names if all(name not in own for own in columns.values())]
-    notes = [f"Used by name: {', '.join(used)}."] if used else []
-    notes += [f"Not used: {quoted(unused, MAX_UNUSED)}."] if unused else []
-    return [f"Note: {' '.join(notes)}"] if notes else []
-
-
 @contextmanager
-def opened(files: Sequence[str], sep: str | None, decimal: Any) -> Iterator[FileTable]:
+def opened(files: Sequence[str], decimal: str) -> Iterator[FileTable]:
     """The table of the files; raise if one of them is written to while the block reads it."""
     with _pipes_as_files(files) as paths, unchanged(paths):
-        yield FileTable(paths, sep, decimal)
+        yield FileTable(paths, decimal)
 
 
 @contextmanager
 def further_table(
-    files: Sequence[str] | None, cases: Any, sep: str | None, decimal: Any
+    files: Sequence[str] | None, cases: Any, decimal: str
 ) -> Iterator[pl.DataFrame | None]:
     """Another table of the same columns, if files are given; its keys are read as in the cases."""
     if not files:
         yield None
         return
-    with opened(files, sep, decimal) as source:
+    with opened(files, decimal) as source:
         keys = _keys(cases.names) if isinstance(cases, Cases) else []
         yield source.as_written(keys).collect()
 
@@ -112,14 +100,11 @@ def further_table(
 def _pipes_as_files(files: Sequence[str]) -> Iterator[list[str]]:
     """The files; in place of `-` and named pipes, files with their content."""
     pipes = [file for file in files if file == STDIN or _is_pipe(file)]
-    if len(set(pipes)) < len(pipes):
-        twice = next(file for file in pipes if pipes.count(file) > 1)
+    twice = next((pipe for pipe in pipes if pipes.count(pipe) > 1), None)
+    if twice is not None:
         raise InvalidArgument(f"{twice} is given twice.", hint="a pipe can be read once.")
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="polaroc-"))) if pipes else None
-        copies = {
-            pipe: _copied(pipe, folder / f"pipe-{i}") for i, pipe in enumerate(pipes) if folder
-        }
+    with TemporaryDirectory(prefix="polaroc-") as folder:
+        copies = {pipe: _copied(pipe, Path(folder, f"pipe-{i}")) for i, pipe in enumerate(pipes)}
         try:
             yield [copies.get(file, file) for file in files]
         except PolarocError as error:
@@ -138,38 +123,26 @@ def _is_pipe(file: str) -> bool:
 
 
 def _copied(pipe: str, file: Path) -> str:
-    """A file with the content of a pipe, named after its format."""
-    with file.open("wb") as copy:
-        if pipe == STDIN:
-            if sys.stdin is None:
-                raise InvalidArgument(
-                    "- reads the standard input, which is closed.",
-                    hint="name files, or put them in: cat FILE | polaroc evaluate - ...",
-                )
-            with suppress(OSError, ValueError):
-                # The standard input may be a file: polaroc evaluate - < FILE.
-                keep_input(sys.stdin.fileno())
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-        else:
-            with Path(pipe).open("rb") as opened_pipe:
-                shutil.copyfileobj(opened_pipe, copy)
-    return str(file.rename(file.with_suffix(f".{_format(file, pipe)}")))
-
-
-def _format(file: Path, pipe: str) -> str:
-    """The suffix of a file by its first bytes, or of text by its first line."""
-    with file.open("rb") as opened_file:
-        line = opened_file.readline(1_000_000)
-    for magic, suffix in MAGIC.items():
-        if line.startswith(magic):
-            return suffix
+    """A file with the content of a pipe, named after the format of its first line."""
+    if pipe == STDIN and sys.stdin is None:
+        raise InvalidArgument(
+            "- reads the standard input, which is closed.",
+            hint="name files, or put them in: cat FILE | polaroc evaluate - ...",
+        )
+    with nullcontext(sys.stdin.buffer) if pipe == STDIN else open(pipe, "rb") as content:
+        with suppress(OSError, ValueError):
+            # The standard input may be a file: polaroc evaluate - < FILE.
+            keep_input(content.fileno())
+        with file.open("wb") as copy:
+            shutil.copyfileobj(content, copy)
+    with file.open("rb") as copy:
+        line = copy.readline(1_000_000)
     if not line:
         raise InvalidArgument(
             f"nothing came in on {'the standard input' if pipe == STDIN else repr(pipe)}.",
             hint="for example: cat predictions.csv | polaroc evaluate - ...",
         )
-    if line.lstrip().startswith(b"["):
-        return "json"
-    if line.lstrip().startswith(b"{"):
-        return "ndjson"
-    return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+    begins = {b"PAR1": "parquet", b"ARROW1": "arrow", b"[": "json", b"{": "ndjson"}
+    text = "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+    kinds = (kind for start, kind in begins.items() if line.lstrip().startswith(start))
+    return str(file.rename(file.with_suffix(f".{next(kinds, text)}")))

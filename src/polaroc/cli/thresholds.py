@@ -60,7 +60,6 @@ def threshold(
     force: opt.Force = False,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
-    sep: opt.Separator = None,
     decimal: opt.Decimal = ".",
 ) -> None:
     """Choose a threshold that keeps limits, or judge one.
@@ -84,7 +83,7 @@ def threshold(
         )
     if out is not None:
         check_new(out, force)
-    with opened(files, sep, decimal) as source, progress("judging" if apply else "choosing"):
+    with opened(files, decimal) as source, progress("judging" if apply else "choosing"):
         cases = source.cases(
             truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
             cluster=cluster, count=count, weight=weight,

@@ -34,9 +34,7 @@ FIRST_ROWS = 1_000
 MEASURES = "measures"
 
 
-def scan(
-    paths: Sequence[str], words: Sequence[str] = (), sep: str | None = None, decimal: str = "."
-) -> pl.LazyFrame:
+def scan(paths: Sequence[str], words: Sequence[str] = (), decimal: str = ".") -> pl.LazyFrame:
     """One lazy frame over files, glob patterns and folders.
 
     Folders named key=value in a path become columns that the files lack, whole numbers as Int64,
@@ -55,7 +53,7 @@ def scan(
     parts: list[pl.LazyFrame] = []
     files = find_files(paths)
     for file in files:
-        rows = _scan_file(file, words, sep, decimal)
+        rows = _scan_file(file, words, decimal)
         names = rows.collect_schema().names()
         pairs = [part.split("=", 1) for part in file.parent.parts if "=" in part[1:]]
         keys = {unquote(key): _hive_value(unquote(value)) for key, value in pairs}
@@ -130,7 +128,7 @@ def _suffix(file: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _scan_file(file: Path, words: Sequence[str], sep: str | None, decimal: str) -> pl.LazyFrame:
+def _scan_file(file: Path, words: Sequence[str], decimal: str) -> pl.LazyFrame:
     kind = FORMATS.get(_suffix(file))
     if kind is None:
         raise InvalidArgument(
@@ -150,7 +148,7 @@ def _scan_file(file: Path, words: Sequence[str], sep: str | None, decimal: str) 
             case "json":
                 rows = pl.read_json(file, infer_schema_length=None).lazy()
             case _:
-                return _scan_text(file, words, _separator(kind, sep, decimal), decimal)
+                return _scan_text(file, words, SEPARATORS[kind], decimal)
         rows.collect_schema()
     except pl.exceptions.NoDataError:
         raise InvalidArgument(f"{str(file)!r} is empty.", hint="leave it out.") from None
@@ -159,38 +157,28 @@ def _scan_file(file: Path, words: Sequence[str], sep: str | None, decimal: str) 
         raise InvalidPredictions(
             f"{str(file)!r} cannot be read as {kind}: {reason}.",
             hint="a row has more fields than the header: put text that has the separator in "
-            "quotes, name another one with --sep, and a decimal comma with --decimal ,."
+            "quotes; decimal commas need ';' between the fields, and --decimal ,."
             if "more fields" in reason
             else f"is it damaged, or named after another format? {ONLY_UTF_8}",
         ) from None
     return rows
 
 
-def _separator(kind: str, sep: str | None, decimal: str) -> str:
-    """The separator of a text file; refuse one that is the decimal mark by default."""
-    separator = SEPARATORS[kind] if sep is None else "\t" if sep in ("tab", "\\t") else sep
-    if sep is None and separator == decimal:
-        raise InvalidArgument(
-            f"a comma is the decimal mark, and by default the separator of {kind.upper()} too.",
-            hint="add --sep ';', or --sep , where numbers are in quotes.",
-        )
-    if len(separator.encode()) != 1 or separator in '"\n\r':
-        raise InvalidArgument(
-            f"the separator is {sep!r}, allowed is one ASCII character.", hint="such as --sep ';'."
-        )
-    return separator
-
-
 def _scan_text(file: Path, words: Sequence[str], separator: str, decimal: str) -> pl.LazyFrame:
     """A CSV or TSV file, whose columns have a type that fits all of their values."""
     rows = pl.scan_csv(file, glob=False, separator=separator, infer_schema=False)
     names = rows.collect_schema().names()
-    other = next((mark for mark in ",;\t|" if len(names) == 1 and mark in names[0]), None)
-    if other is not None:
-        mark = "tab" if other == "\t" else f"'{other}'"
+    if len(names) == 1:
+        # A table of predictions has several columns: the mark between them is another one.
+        other = max(",;\t|", key=names[0].count)
+        if other in names[0]:
+            separator = other
+            rows = pl.scan_csv(file, glob=False, separator=separator, infer_schema=False)
+            names = rows.collect_schema().names()
+    if separator == decimal:
         raise InvalidArgument(
-            f"{str(file)!r} has one column, {quoted(names)}.",
-            hint=f"is its separator {other!r}? Then give --sep {mark}.",
+            f"a comma is the decimal mark, and the separator of {str(file)!r} too.",
+            hint="separate the fields by ';' or tabs.",
         )
     # Polars renames the second of two equal names.
     repeated = [name for name in names if name and f"{name}_duplicated_0" in names]

@@ -147,8 +147,10 @@ def _rates(
         cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
         cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
-    promises = thresholds["promise"].drop_nulls() if "promise" in thresholds.columns else []
-    return rates, promises[0] if len(promises) else None
+    if costs.confidence is None:
+        return rates, None
+    promises = thresholds["promise"].drop_nulls().to_list()
+    return rates, promises[0] if promises else None
 
 
 def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Choice:

@@ -265,16 +265,19 @@ def are_numbers(points: Table | Numbers) -> TypeGuard[Numbers]:
 
 def points_of(points: Table | Numbers) -> pl.LazyFrame:
     """Thresholds in use as a table of points, whose rates on a tuning table are not known."""
-    if isinstance(points, Mapping) and are_numbers(points):
-        points = {"model": [*points], "threshold": [*points.values()]}
-    elif are_numbers(points):
-        points = {"threshold": [points]}
-    table = as_lazy(points)
+    if not are_numbers(points):
+        table = as_lazy(points)
+    elif isinstance(points, Mapping):
+        table = pl.LazyFrame({"model": [*points], "threshold": [*points.values()]})
+    else:
+        table = pl.LazyFrame({"threshold": [points]})
     require(table, ["threshold"], source="operating_points(...)")
     present = table.collect_schema()
-    # The prior is that in use.
+    # There is no prior: it is that in use.
     lacking = [name for name in TUNED if name not in present]
-    table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in lacking)
+    table = table.cast({"threshold": pl.Float64}).with_columns(
+        pl.lit(None, pl.Float64).alias(name) for name in lacking
+    )
     if "rule" not in present:
         table = table.with_columns(rule=pl.lit("threshold"))
     return table if "note" in present else table.with_columns(note=pl.lit(None, pl.String))

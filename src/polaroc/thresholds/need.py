@@ -30,7 +30,7 @@ class Need:
         if self.kind == "cost":
             costs = self.cost(recall, alarms)
             return int((costs <= costs.min() + ROUNDING * costs.max()).argmax())
-        limits = {"posfrac" if self.kind == "capacity" else self.kind: self.value}
+        limits: dict[str, float] = {"posfrac" if self.kind == "capacity" else self.kind: self.value}
         asked = Constraints(limits, (min(self.priors), max(self.priors)))
         fits = np.all(asked.kept(recall, alarms, np.nan), axis=0)
         if self.kind == "recall":

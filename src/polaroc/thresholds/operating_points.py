@@ -282,16 +282,16 @@ def _limits_of(
             f"target is {target!r}, but the rule {rule!r} {needed}.",
             hint="give target=0.5 for 'threshold', 'recall', 'precision', 'fpr' and 'capacity'.",
         )
-    if limited in limits:
-        raise InvalidArgument(
-            f"{limited} is limited twice: to {limits[limited]:g} in constraints, and to the target "
-            f"{target:g} of the rule.",
-            hint="leave it out of the constraints, or take the rule 'max_recall'.",
-        )
     if limited is not None:
         # No sample can be confident of 0 or 1.
         check_share("target", target, closed=confidence is None)
-        limits[limited] = float(target)
+        if limited in limits:
+            raise InvalidArgument(
+                f"{limited} is limited twice: to {limits[limited]:g} in constraints, and to the "
+                f"target {target:g} of the rule.",
+                hint="leave it out of the constraints, or take the rule 'max_recall'.",
+            )
+        limits[limited] = float(target or 0)
     if (limits or confidence is not None) and not RULES[rule].takes_constraints:
         raise InvalidArgument(
             f"the rule {rule!r} leaves no choice among the thresholds that keep constraints.",

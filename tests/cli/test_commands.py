@@ -297,6 +297,35 @@ def test_report(tmp_path, name, options, arguments):
     assert all(line[:40] in result.output for line in told[0].splitlines())
 
 
+REQUESTS = [
+    ([], {}),
+    (["--cost-fn", 10], {"cost_fn": 10}),
+    (["--min-precision", 0.3, "--confidence", 0.95],
+     {"constraints": {"precision": 0.3}, "confidence": 0.95}),
+    (["--min-recall", 0.8, "--confidence", 0.95],
+     {"constraints": {"recall": 0.8}, "confidence": 0.95}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "arguments"), REQUESTS)
+def test_choose_report_and_python_decide_alike(tmp_path, options, arguments):
+    table = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
+    test, tuning = (table.filter(pl.col("case") % 2 == half) for half in (1, 0))
+    tuning.write_parquet(tmp_path / "tuning.parquet")
+    asked = [*RANGE, *options, "--tuning", tmp_path / "tuning.parquet"]
+    expected = pr.choose(test, **SCORES, **OVER, tuning=tuning, **arguments)
+    chosen = json.loads(run("choose", test, SCORES, tmp_path, *asked).stdout)
+    assert (chosen["bayes"], chosen["threshold"]) == (expected.bayes, expected.threshold)
+    page = tmp_path / "page.json"
+    result = run("report", test, SCORES, tmp_path, *asked, "--out", page)
+    assert result.exit_code == 0, result.output
+    shown = json.loads(page.read_text())
+    assert shown["answer"][0].startswith(f"Take {expected.bayes},")
+    # Printed thresholds select the same cases as the exact one.
+    scores = table.filter(model=expected.bayes)["score"]
+    assert (scores >= shown["threshold"]).equals(scores >= expected.threshold)
+
+
 def of_curves(draw):
     return lambda table: draw(pr.curve(table, **SCORES))
 

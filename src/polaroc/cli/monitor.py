@@ -43,14 +43,12 @@ def monitor(
     fold: opt.Fold = None,
     cluster: opt.Cluster = None,
     by: opt.By = None,
-    over: Annotated[tuple[float, float] | None, opt.option("LO HI", OVER)] = None,
-    every: Annotated[
-        str | None, opt.option("TEXT", "Length of a period, such as 1d or 1w.")
-    ] = None,
+    over: Annotated[opt.Range, opt.option("LO HI", OVER)] = None,
+    every: Annotated[opt.Text, opt.option("TEXT", "Length of a period, such as 1d or 1w.")] = None,
     batch: Annotated[
-        str | None, opt.option("COLUMN", "Days, or other batches, of REFERENCE.")
+        opt.Text, opt.option("COLUMN", "Days, or other batches, of REFERENCE.")
     ] = None,
-    labelled: Annotated[list[str] | None, opt.option("FILE", LABELLED)] = None,
+    labelled: Annotated[opt.Texts, opt.option("FILE", LABELLED)] = None,
     looks: Annotated[int, opt.option("N", LOOKS)] = 365,
     cost_fn: opt.CostFn = None,
     cost_fp: opt.CostFp = None,

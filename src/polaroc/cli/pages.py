@@ -4,7 +4,7 @@ import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import polaroc as pr
 from polaroc.cli import options as opt
@@ -17,9 +17,6 @@ from polaroc.reports.report import check_format
 
 PAGE = "report.html"
 OUT = "The page, or an earlier report; - prints it. A .json file takes what the page says."
-OVER, PRIORS, RECALL = (0.05, 0.20), (0.5, 0.1, 0.01), 0.9
-# Each hold-out of the satellite images has 80 % of the cases for training.
-RATIO = 0.25
 
 
 def report(
@@ -98,26 +95,27 @@ def demo(
 
     Example: polaroc demo --out satellite
     """
-    predictions = pr.datasets.satellite_predictions()
+    table = pr.datasets.satellite_predictions()
     output = Output.checked(where, force, one_table=False)
     assert output is not None
     introduction = (
-        "Three classifiers find cotton crop and damp grey soil in satellite images (P-ROC §6). "
-        f"{predictions.height:,} predictions: models A, B and C, each on "
-        f"{predictions['fold'].n_unique()} folds. Suppose 5 to 20 % of what the chosen model "
-        "will see is positive, and 90 % of these are to be found: which model, at which threshold, "
-        "and how sure is that?\n"
+        f"Models A, B and C find cotton crop and damp grey soil in satellite images (P-ROC §6): "
+        f"{table.height:,} predictions, on {table['fold'].n_unique()} folds. Suppose 5 to 20 % of "
+        "the cases in use are positive, and 90 % of these are to be found: which model, at which "
+        "threshold, and how sure is that?\n"
     )
     print_notes([introduction], beside_results=True)
-    sentences: list[str] = []
+    asked: dict[str, Any] = {"truth": "truth", "score": "score", "over": (0.05, 0.20)}
+    told: list[str] = []
     with progress("measuring, choosing, drawing"), TemporaryDirectory(prefix="polaroc-") as folder:
-        measures = pr.evaluate(predictions, truth="truth", score="score", over=OVER, priors=PRIORS)
+        measures = pr.evaluate(table, priors=(0.5, 0.1, 0.01), **asked)
+        # Each hold-out has 80 % of the cases for training.
         page = pr.report(
-            predictions, truth="truth", score="score", over=OVER, test_train_ratio=RATIO,
-            constraints={"recall": RECALL}, path=Path(folder) / PAGE, tell=sentences.append,
+            table, test_train_ratio=0.25, constraints={"recall": 0.9}, path=Path(folder) / PAGE,
+            tell=told.append, **asked,
         )  # fmt: skip
         output.write(Rows("measures", measures, []), **{PAGE: page.read_text("utf-8")})
-    show(sentences[0].splitlines())
+    show(told[0].splitlines())
     print_notes(
         [f"\nOpen {where / PAGE} in a browser for what that rests on."], beside_results=True
     )

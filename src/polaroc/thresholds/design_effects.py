@@ -108,9 +108,7 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
         pl.col(COUNT).filter(pl.col(TRUTH).cast(pl.Boolean) == is_so).first().alias(name)
         for name, is_so in zip(EFFECTS, (True, False), strict=True)
     ]
-    by_key = of_classes.group_by(table.keys) if table.keys else None
-    of_all = [*of_keys, pl.col(MISSING).sum()]
-    return of_classes.select(of_all) if by_key is None else by_key.agg(of_all)
+    return of_classes.group_by(table.keys or pl.lit(0)).agg(*of_keys, pl.col(MISSING).sum())
 
 
 def read_once(given: _T) -> _T:

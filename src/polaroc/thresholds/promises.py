@@ -17,6 +17,10 @@ break the constraint of such a sequence beyond its start the lowest, u. To promi
 sequence of the constraint that u breaks has to pass u, and the test at u is wrong with probability
 δ at most. The same holds downwards. So each direction has the error rate δ, or half of it where
 there are both. Of several models, any of which may be picked, each has δ over their number.
+
+The argument takes the starts as fixed. Those in the middle are where the table calls a given share
+of cases positive, so that promises of precision, npv, accuracy, error and informedness rest on
+simulation, too (``just simulate promises_tables``).
 """
 
 from dataclasses import dataclass, replace

@@ -34,8 +34,6 @@ MAX_LETTERS, LETTER, SIDE = 40, 7, 20
 POOLED = "; the rows of all folds of a model are in one curve"
 # Least range of the slider of the explorer.
 SLIDER = (0.001, 0.999)
-# Digits of thresholds under the pointer.
-SHOWN_DIGITS = 8
 # Height of the strip of the best model, on the axis of areas.
 STRIP = 0.03
 # Models whose probabilities are shown, and rows up to which they are.
@@ -105,8 +103,7 @@ def explorer(findings: Findings) -> Figure | None:
     low, start, high = findings.request.priors
     colours = colours_of(findings)
     chart = charts.explorer(
-        findings.curves.with_columns(pl.col("threshold").round_sig_figs(SHOWN_DIGITS)),
-        "Every threshold at any share of positives", prior=start,
+        findings.curves, "Every threshold at any share of positives", prior=start,
         over=(min(SLIDER[0], low), max(SLIDER[1], high)), colours=colours,
     )  # fmt: skip
     caption = (
@@ -144,33 +141,28 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
         listed(sentences, findings),
     )
     if len(colours) > 1:
-        chart.layer.append(_strip(rows, colours))
+        chart.layer.extend(_strip(rows, colours))
         caption += ". The strip at the foot has the colour of the best model"
     area = "Mean area" if findings.folds > 1 else "Area"
     alternative = f"{area} under the precision-recall curve (AUPREC): {seen}."
     return Figure("auprec-by-prior", chart, f"{caption}.", alternative, [*colours], wide=True)
 
 
-def _strip(rows: pl.DataFrame, colours: Mapping[str, str]) -> "alt.Chart":
+def _strip(rows: pl.DataFrame, colours: Mapping[str, str]) -> "list[alt.Chart]":
     """The best model at each prior, as a strip on the axis of priors."""
     from polaroc.charts.libraries import alt
 
     best = rows.filter("best").unique("prior", keep="first", maintain_order=True).sort("prior")
     priors = best["prior"].to_list()
     ends = [priors[0], *(sqrt(a * b) for a, b in pairwise(priors)), priors[-1]]
-    records = [
-        {"from": low, "to": high, "colour": colours[str(model)]}
-        for model, low, high in zip(best["model"], ends, ends[1:], strict=False)
+    won: dict[str, list[dict[str, float]]] = {}
+    for model, low, high in zip(best["model"], ends, ends[1:], strict=False):
+        won.setdefault(colours[str(model)], []).append({"from": low, "to": high})
+    foot = {"x": "from:Q", "x2": "to:Q", "y": alt.datum(0), "y2": alt.datum(STRIP)}
+    return [
+        data(records).mark_rect(clip=True, color=colour).encode(**foot)
+        for colour, records in won.items()
     ]
-    strip: alt.Chart = (
-        data(records)
-        .mark_rect(clip=True)
-        .encode(
-            x="from:Q", x2="to:Q", y=alt.datum(0), y2=alt.datum(STRIP),
-            color=alt.Color("colour:N", scale=None, legend=None),
-        )
-    )  # fmt: skip
-    return strip
 
 
 def pairs(findings: Findings) -> Figure | None:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.rounding import number, p_value, percent, probability, significant
-from polaroc.models.comparison import first_pairs, interval_rule
+from polaroc.models.comparison import first_pairs
 from polaroc.priors.grids import skew
 from polaroc.rates import precision
 from polaroc.reports.findings import Findings
@@ -121,8 +121,7 @@ def pairs_table(findings: Findings) -> ReportTable | None:
     columns[f"{level} from"] = column(shown["adjusted_lower"], number)
     columns[f"{level} to"] = column(shown["adjusted_upper"], number)
     columns["p"] = column(shown["p_adjusted"], p_value)
-    rule = f"Each two models{which}, adjusted by Holm's method; {interval_rule(comparison)}"
-    return ReportTable("pairs", rule, columns)
+    return ReportTable("pairs", f"Each two models{which}, adjusted for their number", columns)
 
 
 def audit_table(findings: Findings) -> ReportTable | None:

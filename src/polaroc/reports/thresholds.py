@@ -81,14 +81,16 @@ def thresholds_of(cases: Cases[pl.DataFrame], request: Request) -> Thresholds:
     """Thresholds that were set on the cases of one model: all, other folds, or other fifths."""
     folds, needs = read_folds(cases), request.needs
     count = int(folds.fold.max(initial=0)) + 1
-    held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
-    columns: dict[str, Any] = {"threshold": folds.thresholds(needs)}
-    with warnings.catch_warnings():
-        # A class that is in no fold has no rate.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        columns["tpr"] = np.nanmean(held_out.tpr, axis=1).tolist()
-        columns["fpr"] = np.nanmean(held_out.fpr, axis=1).tolist()
-    columns |= {name: [None] * len(needs) for name in LIMITS}
+    names = ("threshold", "tpr", "fpr", *LIMITS)
+    columns: dict[str, Any] = {name: [None] * len(needs) for name in names}
+    columns["threshold"] = folds.thresholds(needs)
+    if count > 1 or not all(need.fixes_count for need in needs):
+        held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
+        with warnings.catch_warnings():
+            # A class that is in no fold has no rate.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            columns["tpr"] = np.nanmean(held_out.tpr, axis=1).tolist()
+            columns["fpr"] = np.nanmean(held_out.fpr, axis=1).tolist()
     cautions: list[str] = []
     if count > 1:
         cautions = doubts_of_folds(folds, has_case=cases.case is not None)

@@ -21,7 +21,6 @@ from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.influence import gradient_terms
-from polaroc.inference.scored_cases import ScoredCases
 from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.measures.catalog import (
     CATALOG,
@@ -49,6 +48,7 @@ from polaroc.models.choice import (
     ranked_models,
 )
 from polaroc.models.compare import of_fitted, of_values
+from polaroc.models.comparison import Comparison
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs
 from polaroc.models.measure_rows import below_chance, doubts, range_rows
 from polaroc.models.paired_cases import Fitted, limits_of, read_cases
@@ -58,7 +58,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, discrete, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
-from polaroc.typing import Prior, Table
+from polaroc.typing import Array, Prior, Table
 
 # Priors at which models of predictions are compared within a range.
 GRID = 9
@@ -240,35 +240,56 @@ def _checked_over(over: object) -> Over | None:
 
 def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:
     """The choice by a measure over a range or belief, from predictions or measures."""
-    cases, measures, evidence, limits = inputs.cases, inputs.table, None, None
-    scored: ScoredCases | None = None
-    name: str | None = None
+    measures = inputs.table
     if not inputs.are_measures:
         assert over is not None
-        measures = _measures(cases, over, measure)
-    if inputs.on_cases:
-        at: dict[str, Any] = {"priors": OBSERVED, "over": over}
-        name = mean_name(measure)
-        if isinstance(over, Belief) and len(over.priors) == 1:
-            name, at = measure, {"priors": over.priors[0], "over": None}
-        evidence, scored = _of_one_test_set(cases, name, measure, at)
-        if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY):
-            # These allow for few cases or clusters; beside many cases that makes no difference.
-            limits = evaluate(
-                cases, measure=name, **at, score_prior=cases.score_prior, intervals=True,
-                level=level,
+        measures = _measures(inputs.cases, over, measure)
+    found = under_belief(measures, measure, over)
+    table, ratio, folds = found.means, inputs.test_train_ratio, len(found.means.values)
+    comparison = limits = None
+    is_tested = folds > 1 and ratio is not None
+    if folds > 1:
+        evidence = evidence_from_folds(table.at_first, ratio, table.models)
+        if is_tested:
+            comparison = of_values(
+                replace(table, warnings=()), evidence, level, ratio, measure=measure,
+                label=f"expected {measure}",
             )  # fmt: skip
-    choice = choose_measured(
-        inputs, measures, measure, over=over, test_train_ratio=inputs.test_train_ratio,
-        level=level, evidence=evidence, limits=limits,
+    elif inputs.on_cases:
+        evidence, limits, comparison = _on_one_test_set(inputs, measures, measure, over, level)
+    else:
+        evidence = no_evidence(
+            "each model was measured once; give predictions with case='id', the cases of the test "
+            "set, or measures of several folds"
+        )
+    low, high = value_range(measure)
+    bounds = (-inf if low is None else low, inf if high is None else high)
+    candidates = Candidates(
+        table.models, evidence, table.at_first, limits, found.at_priors, tuple(found.priors),
+        higher_is_better(measure), bounds, found.regrets_known,
     )  # fmt: skip
-    if scored is not None and name is not None and evidence is not None and evidence.is_known:
-        warned = tuple(below_chance(measures, measure))
-        estimates = measures if limits is None else limits
-        models = Fitted(scored, name, evidence, warned, estimates)
-        prior = None if name != measure else at["priors"]
-        choice = replace(choice, comparison=of_fitted(models, level, at=prior))
-    return replace(choice, warnings=(*inputs.warnings, *choice.warnings))
+    ranked, priors = ranked_models(candidates, level)
+    ranked = ranked.join(
+        _prior_sensitivity(measures, found.over), on=["model"], how="left", nulls_equal=True,
+        maintain_order="left",
+    )  # fmt: skip
+    name, defects, words = in_words(measure), doubts(measures, measure), first_words(ranked)
+    unit = " of area, where 1 is perfect" if is_area(measure) else ""
+    sure = certainty(candidates, ranked, level, unit)
+    lead = lead_in_words(
+        ranked,
+        f"{name} {describe_priors(found.over, found.belief.priors)}",
+        higher=candidates.higher,
+    )
+    warnings = [
+        *inputs.warnings, *found.warnings, *table.warnings, *defects,
+        *caveats(candidates, ranked, priors, name, is_tested=is_tested),
+        *(comparison.warnings if comparison is not None and is_tested else ()),
+    ]  # fmt: skip
+    return Choice(
+        " ".join([*defects, f"{words}: {lead} {sure}".rstrip()]), ranked, priors,
+        tuple(warnings), comparison, found.belief, measure, inputs.folds, folds, level, words, sure,
+    )  # fmt: skip
 
 
 def _measures(cases: Cases[pl.DataFrame], over: Over, measure: str) -> pl.DataFrame:
@@ -287,79 +308,45 @@ def _measures(cases: Cases[pl.DataFrame], over: Over, measure: str) -> pl.DataFr
     )
 
 
-def _of_one_test_set(
-    cases: Cases[pl.DataFrame], name: str | None, measure: str, at: dict[str, Any]
-) -> tuple[Evidence, ScoredCases | None]:
-    """Evidence on fitted models on one test set, and the cases if `compare` tests by it, too."""
+def _on_one_test_set(
+    inputs: Inputs, measures: pl.DataFrame, measure: str, over: Over | None, level: float
+) -> tuple[Evidence, tuple[Array, Array] | None, Comparison | None]:
+    """Evidence on fitted models, limits of each that allow for few cases, and their tests."""
+    cases, name = inputs.cases, mean_name(measure)
+    at: dict[str, Any] = {"priors": OBSERVED, "over": over}
+    if isinstance(over, Belief) and len(over.priors) == 1:
+        name, at = measure, {"priors": over.priors[0], "over": None}
     if cases.case is None:
-        return no_evidence(NO_CASE), None
+        return no_evidence(NO_CASE), None, None
     if name is None:
-        return no_evidence(
+        why = (
             f"for the {label(measure)} averaged over priors this is known at a single prior, or "
-            "from several folds",
-        ), None
+            "from several folds"
+        )
+        return no_evidence(why), None, None
     (one,) = select_measures(
         name, [at["priors"]], at["over"], "exact", score_prior=cases.score_prior
     )
     if not (gradient_terms(one) or case_loss(one)):
-        return no_evidence(
+        why = (
             "the cases of one test set do not tell by how much the "
-            f"{label(measure)} varies, several folds do",
-        ), None
-    scored = read_cases(cases)
-    # Tests of a scoring rule allow for cases that were not seen.
-    return evidence_from_cases(scored, [one]), None if case_loss(one) else scored
-
-
-def choose_measured(
-    inputs: Inputs, measures: pl.DataFrame, measure: str = "auprec", *, over: Over | None,
-    test_train_ratio: float | None, level: float = 0.95, evidence: Evidence | None = None,
-    limits: pl.DataFrame | None = None,
-) -> Choice:  # fmt: skip
-    """The choice from tidy measures, with the evidence, and perhaps limits, of one test set."""
-    found = under_belief(measures, measure, over)
-    over, table, folds = found.over, found.means, len(found.means.values)
-    if folds > 1:
-        evidence = evidence_from_folds(table.at_first, test_train_ratio, table.models)
-    elif evidence is None:
-        evidence = no_evidence(
-            "each model was measured once; give predictions with case='id', the cases of the test "
-            "set, or measures of several folds"
+            f"{label(measure)} varies, several folds do"
         )
-    low, high = value_range(measure)
-    bounds = (-inf if low is None else low, inf if high is None else high)
-    higher = higher_is_better(measure)
-    ends = None if limits is None else limits_of(limits, table.models)
-    candidates = Candidates(
-        table.models, evidence, table.at_first, ends, found.at_priors, tuple(found.priors),
-        higher, bounds, found.regrets_known,
-    )  # fmt: skip
-    comparison = None
-    if folds > 1 and test_train_ratio is not None:
-        comparison = of_values(
-            replace(table, warnings=()), evidence, level, test_train_ratio, measure=measure,
-            label=f"expected {measure}",
-        )  # fmt: skip
-    ranked, priors = ranked_models(candidates, level)
-    ranked = ranked.join(
-        _prior_sensitivity(measures, over), on=["model"], how="left", nulls_equal=True,
-        maintain_order="left",
-    )  # fmt: skip
-    name, defects, words = in_words(measure), doubts(measures, measure), first_words(ranked)
-    unit = " of area, where 1 is perfect" if is_area(measure) else ""
-    sure = certainty(candidates, ranked, level, unit)
-    lead = lead_in_words(
-        ranked, f"{name} {describe_priors(over, found.belief.priors)}", higher=candidates.higher
-    )
-    warnings = [
-        *found.warnings, *table.warnings, *defects,
-        *caveats(candidates, ranked, priors, name, is_tested=comparison is not None),
-        *(() if comparison is None else comparison.warnings),
-    ]  # fmt: skip
-    return Choice(
-        " ".join([*defects, f"{words}: {lead} {sure}".rstrip()]), ranked, priors,
-        tuple(warnings), comparison, found.belief, measure, inputs.folds, folds, level, words, sure,
-    )  # fmt: skip
+        return no_evidence(why), None, None
+    scored = read_cases(cases)
+    evidence, limits, estimates = evidence_from_cases(scored, [one]), None, measures
+    if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY):
+        # Beside many cases these make no difference.
+        estimates = evaluate(
+            cases, measure=name, **at, score_prior=cases.score_prior, intervals=True, level=level
+        )
+        limits = limits_of(estimates, pl.Series("model", scored.models))
+    if case_loss(one) or not evidence.is_known:
+        # Tests of a scoring rule allow for cases that were not seen.
+        return evidence, limits, None
+    models = Fitted(scored, name, evidence, tuple(below_chance(measures, measure)), estimates)
+    prior = at["priors"] if name == measure else None
+    return evidence, limits, of_fitted(models, level, at=prior)
 
 
 def _prior_sensitivity(measures: pl.DataFrame, over: Over | None) -> pl.DataFrame:

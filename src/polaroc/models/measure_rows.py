@@ -255,16 +255,14 @@ def refuse_places(measure: str, over: object, prior: Prior | None) -> None:
         refuse_unused("for measures over a range of priors", f"measure is {measure!r}", over=over)
 
 
-def over_labels(measures: pl.DataFrame, measure: str | None, over: Over | None = None) -> list[str]:
-    """The ranges and beliefs of the rows of a measure, or of all; of these `over`, if it is given.
+def over_labels(measures: pl.DataFrame, measure: str, over: Over | None = None) -> list[str]:
+    """The ranges and beliefs of the rows of a measure; of these `over`, if it is given.
 
     Empty where the table does not name them.
     """
     if OVER not in measures.columns:
         return []
-    rows = measures
-    if measure is not None:
-        rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
+    rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
     labels = rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
     return [label for label in labels if over is None or label == resolve_belief(over).name]
 
@@ -273,14 +271,6 @@ def range_rows(measures: pl.DataFrame, measure: str, over: Over) -> Rows | None:
     """The rows of a measure that are known to be over a range or belief, if any."""
     same = over_labels(measures, measure, over)
     return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure) if same else None
-
-
-def of_range(measures: pl.DataFrame, over: Over | None) -> pl.DataFrame:
-    """The table without rows over another range or belief."""
-    if over is None or OVER not in measures.columns:
-        return measures
-    same = over_labels(measures, None, over)
-    return measures.filter(pl.col(OVER).is_null() | pl.col(OVER).cast(pl.String).is_in(same))
 
 
 def only_range(measures: pl.DataFrame, mean: str = "iauprec") -> tuple[float, float] | None:

@@ -132,7 +132,9 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
 
     Each fold is a test set. Without a `case` all rows that can be ranked are kept.
     """
-    kept, ids = without_errors(cases).rows, [*cases.fold, "case"]
+    kept, ids = cases.rows, [*cases.fold, "case"]
+    if "error" in kept:
+        kept = kept.filter(pl.col("error").is_null()).drop("error")
     warnings = []
     if cases.case is None:
         if dropped := cases.rows.height - kept.height:
@@ -156,14 +158,6 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
             f"models, which are compared on the same {number - left:,} ({listed})."
         )
     return replace(cases, rows=kept, nulls="raise", errors=()), warnings
-
-
-def without_errors(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
-    """The cases without the rows that cannot be ranked."""
-    if "error" not in cases.rows:
-        return cases
-    rows = cases.rows.filter(pl.col("error").is_null()).drop("error")
-    return replace(cases, rows=rows, errors=())
 
 
 def aligned_rows(cases: Cases[pl.DataFrame]) -> list[pl.DataFrame]:

@@ -127,11 +127,7 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
     return {name: float(limit) for name, limit in constraints.items()}
 
 
-def promise(
-    constraints: Mapping[str, float],
-    confidence: float,
-    priors: float | Sequence[float] | None = None,
-) -> str:
+def promise(constraints: Mapping[str, float], confidence: float, priors: Sequence[float]) -> str:
     """The promise of a threshold, as a sentence, at a prior or from the first to the last.
 
     Examples
@@ -146,10 +142,10 @@ def promise(
     ]
     together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     while_so = ""
-    if priors is not None and any(LIMITED[name].by_prior for name in constraints):
-        ends = [priors] if isinstance(priors, int | float) else sorted(set(priors))
-        while_so = f", as long as {' to '.join(map(_per_cent, ends))} % are positive"
-    return f"With {_per_cent(confidence)} % confidence {together}{while_so}."
+    if any(LIMITED[name].by_prior for name in constraints):
+        ends = " to ".join(f"{100 * prior:.6g}" for prior in sorted(set(priors)))
+        while_so = f", as long as {ends} % are positive"
+    return f"With {100 * confidence:.6g} % confidence {together}{while_so}."
 
 
 def _of_many(share: float) -> str:
@@ -157,8 +153,4 @@ def _of_many(share: float) -> str:
     for many in (10, 100, 1000):
         if abs(share * many - round(share * many)) < 1e-9:
             return f"{round(share * many)} of {many:,}"
-    return f"{_per_cent(share)} % of the"
-
-
-def _per_cent(share: float) -> str:
-    return f"{100 * share:.6g}"
+    return f"{100 * share:.6g} % of the"

@@ -37,7 +37,7 @@ from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import NOT_ESTIMATED, check_level, is_estimate, with_estimates
+from polaroc.priors.in_use import NOT_ESTIMATED, check_level, is_estimate
 from polaroc.thresholds.design_effects import read_once
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.rate_limits import (
@@ -208,8 +208,6 @@ def apply_thresholds(
         judged = judged.with_columns(
             prior=pl.lit(priors.mean), prior_lower=pl.lit(low), prior_upper=pl.lit(high)
         )
-    elif is_estimate(priors):
-        judged = with_estimates(judged, priors, keys)
     elif priors is not None:
         judged = at_priors(judged, priors)
     if not has_interval:

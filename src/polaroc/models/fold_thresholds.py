@@ -88,7 +88,6 @@ class HeldOutRates(NamedTuple):
 
     tpr: "Array"  # needs × folds, NaN without the class
     fpr: "Array"
-    thresholds: list[list[float | None]]  # by need, one per split
 
 
 def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
@@ -173,14 +172,12 @@ def _held_out_rates(
     """Rates of held-out rows at the thresholds that meet the needs best on the other rows."""
     count = folds.fold.max(initial=0) + 1
     called = np.zeros((len(needs), 2, count))
-    thresholds: list[list[float | None]] = [[] for _ in needs]
     for held, tuning in splits:
         for i, threshold in enumerate(tuning.thresholds(needs)):
-            thresholds[i].append(threshold)
             if threshold is not None:
                 alarms = held.where(slice(np.count_nonzero(held.score >= threshold)))
                 called[i] += alarms.totals(count)
     totals = folds.totals(count)
     with np.errstate(invalid="ignore"):
         tpr, fpr = np.moveaxis(called / totals, 1, 0)
-    return HeldOutRates(tpr, fpr, thresholds)
+    return HeldOutRates(tpr, fpr)

@@ -7,7 +7,6 @@ import polars as pl
 from polaroc.base.rounding import ALMOST, number, p_in_words, percent, probability
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import MAX_NAMED, named, one_name
-from polaroc.models.comparison import Comparison, is_significant
 from polaroc.priors.beliefs import Belief, Over
 
 # Differences of areas below this are not told apart.
@@ -152,32 +151,6 @@ def changes(priors: pl.DataFrame) -> str:
         for at, model in runs.select("prior", "model").rows()
     )
     return f"Which model is best depends on the share of positives: {models} on."
-
-
-def describe_separation(models: pl.Series, comparison: Comparison) -> str:
-    """From which models a test tells the first, and what that asks for."""
-    first = pl.lit(models[:1]).first()
-    is_first = pl.col("model_a").eq_missing(first)
-    pairs = comparison.pairs.filter(is_first | pl.col("model_b").eq_missing(first)).select(
-        other=pl.when(is_first).then("model_b").otherwise("model_a"),
-        differs=is_significant(comparison),
-    )
-    ranked = models[1:].to_frame("other").join(
-        pairs, on=["other"], nulls_equal=True, maintain_order="left"
-    )  # fmt: skip
-    different, others = (ranked.filter(differs=one)["other"].to_list() for one in (True, False))
-    name = one_name(models[0])
-    if not different:
-        shown = f"Chance may explain the lead of {name} over {named(others, 'or')}"
-    else:
-        shown = f"The lead of {name} over {named(different)} is more than chance explains"
-        shown += f"; chance may explain that over {named(others, 'or')}" if others else ""
-    if not others:
-        return f"{shown}."
-    return (
-        f"{shown}. A lead is more than chance explains if equal models show one so large in fewer "
-        f"than 1 of {1 / (1 - comparison.level):,.3g} such studies."
-    )
 
 
 def two_digits(value: float) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 from polaroc.base.text import escape_control
 from polaroc.charts.libraries import browser_libraries, page_functions
-from polaroc.models.sentences import describe_separation
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.figures import MAX_DRAWN, auprec_by_prior, explorer, pairs, reliability
@@ -98,9 +97,7 @@ def contents(findings: Findings) -> dict[str, Any]:
         "thinned": f"Charts show the best {MAX_DRAWN} of {count} models; tables have all."
         if count > MAX_DRAWN else "",
         "thresholds": tables.threshold_table(findings),
-        "verdict": ""
-        if comparison is None
-        else f"{comparison.answer} {describe_separation(findings.models, comparison)}",
+        "verdict": "" if comparison is None else comparison.answer,
         "pairs": tables.pairs_table(findings),
         "audit": tables.audit_table(findings),
         "sources": sources(findings),

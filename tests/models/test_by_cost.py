@@ -68,6 +68,20 @@ def box(model, at, prior):
     return tuple(sum(end) for end in zip(*ends, strict=True))
 
 
+def test_limits_of_a_cost_hold_over_the_interval_of_an_estimated_prior():
+    estimate = pl.DataFrame({"prior": [0.2], "lower": [0.1], "upper": [0.3]})
+    points = pr.operating_points(TUNING, "cost", over=estimate, **COSTS, **COLUMNS)
+    ends = [
+        pr.apply_thresholds(TEST, points, intervals=True, priors=prior, **COSTS, **COLUMNS)
+        for prior in (0.1, 0.3)
+    ]
+    found = choose(over=estimate).models.sort("model")
+    assert (found["threshold"] == ends[0].sort("model")["threshold"]).all()
+    for end in ends:
+        assert (found["cost_lower"] <= end.sort("model")["cost_lower"] + 1e-12).all()
+        assert (found["cost_upper"] >= end.sort("model")["cost_upper"] - 1e-12).all()
+
+
 @pytest.mark.parametrize(
     ("over", "prior", "constraints"),
     [

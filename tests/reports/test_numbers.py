@@ -21,10 +21,10 @@ ONE = FOLDS.filter(fold=1).drop("fold")
 def steep_and_broad(seed: int) -> pl.DataFrame:
     """Of "steep" some positives lie above all negatives; "broad" has the larger area."""
     rng = np.random.default_rng(seed)
-    truth, number, noise = np.arange(800) < 200, np.arange(800), rng.normal(size=800)
-    steep = np.where(number < 80, 4 + 0.3 * noise, 0.8 * noise + 0.3 * truth)
-    broad = rng.normal(size=800) + 1.9 * truth
-    table = pl.DataFrame({"case": number + 1000 * seed, "truth": truth, "steep": steep})
+    truth, number, noise = np.arange(4000) < 1000, np.arange(4000), rng.normal(size=4000)
+    steep = np.where(number < 400, 4 + 0.3 * noise, 0.8 * noise + 0.3 * truth)
+    broad = rng.normal(size=4000) + 1.9 * truth
+    table = pl.DataFrame({"case": number + 10_000 * seed, "truth": truth, "steep": steep})
     return table.with_columns(broad=broad).unpivot(
         ["steep", "broad"], index=["case", "truth"], variable_name="model", value_name="score"
     )
@@ -91,6 +91,8 @@ def test_report_choose_and_command_take_the_same_model(tmp_path, table, of_repor
         if isinstance(value, pl.DataFrame):
             value.write_parquet(tmp_path / f"{name}.parquet")
             value = tmp_path / f"{name}.parquet"
+        if name == "constraints":
+            name, value = "min-precision", value["precision"]
         options += [f"--{name.replace('_', '-')}", str(value)]
     out = ["--out", str(tmp_path / "of_command.json")]
     result = polaroc("report", tmp_path / "table.parquet", *options, *out)

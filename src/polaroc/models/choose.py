@@ -168,7 +168,7 @@ def choose(
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     check_share("level", level)
-    belief = _checked_over(over)
+    belief = checked_over(over)
     for_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
         "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
@@ -225,7 +225,7 @@ def choose(
     return choose_by_cost_of_folds(inputs, costs, level=level)
 
 
-def _checked_over(over: object) -> Over | None:
+def checked_over(over: object) -> Over | None:
     """The range or belief, also that of an estimate; one prior twice is a belief of one."""
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         return belief_of_estimate(over)

@@ -110,10 +110,9 @@ def explorer(findings: Findings) -> Figure | None:
         "Move the slider to any share of positives, and point at a curve for a threshold and what "
         f"it does{POOLED if findings.folds > 1 else ''}."
     )
-    seen = (
-        f"ROC and precision-recall curves of {named([*colours])}, at first with {percent(start)} "
-    )
-    return Figure("explorer", chart, caption, f"{seen}positives.", [*colours], wide=True)
+    shown = f"ROC and precision-recall curves of {named([*colours])}"
+    alternative = f"{shown}, at first with {percent(start)} positives."
+    return Figure("explorer", chart, caption, alternative, [*colours], wide=True)
 
 
 def auprec_by_prior(findings: Findings) -> Figure | None:

@@ -114,15 +114,14 @@ class Findings:
 def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings:
     """The findings of predictions."""
     inputs = read_inputs(with_model(cases))
-    held, over = inputs.cases, request.over if request.estimate is None else request.estimate
-    held = replace(held, test_train_ratio=inputs.test_train_ratio)
+    held = replace(inputs.cases, test_train_ratio=inputs.test_train_ratio)
     folds = held.rows["fold"].n_unique() if held.fold else 1
     models = held.rows["model"].n_unique()
     shared, tuned, choice = list[str](), None, None
     if tuning is not None:
         tuned = with_model_type(with_model(same_columns(cases, tuning)).collect(), held)
         shared = shared_with_tuning(held, tuned)
-    asked: dict[str, Any] = {"over": over, "level": request.level}
+    asked: dict[str, Any] = {"over": request.over, "level": request.level}
     asked |= {"score_prior": held.score_prior, "test_train_ratio": held.test_train_ratio}
     if models > 1:
         area = choice = choose(held, **asked)
@@ -155,21 +154,21 @@ def _doubts_in(choice: Choice) -> list[str]:
     return [line for line in choice.warnings if choice.answer.startswith(line)]
 
 
-def of_measures(table: Cases[Any], request: Request, over: Any) -> Findings:
+def of_measures(table: Cases[Any], request: Request) -> Findings:
     """The findings of tidy measures."""
     table = with_model(table)
     inputs = read_inputs(table)
     folds = inputs.table["fold"].n_unique() if inputs.folds else 1
     if inputs.table["model"].n_unique() > 1:
         choice = choose(
-            table, over=over, level=request.level, test_train_ratio=table.test_train_ratio
+            table, over=request.over, level=request.level, test_train_ratio=table.test_train_ratio
         )
         request = replace(request, over=choice.over)
         return Findings(
             request, choice.models, choice.priors, folds, choice.warnings, choice,
             choice.comparison, tuple(_doubts_in(choice)),
         )  # fmt: skip
-    measures, known = of_one_range(inputs.table, "iauprec", over)
+    measures, known = of_one_range(inputs.table, "iauprec", request.over)
     if not (known is None or isinstance(known, str)):
         request = replace(request, over=known)
     found = _of_measured(measures, request, folds)
@@ -179,10 +178,8 @@ def of_measures(table: Cases[Any], request: Request, over: Any) -> Findings:
 def _of_one_model(inputs: Inputs, request: Request, folds: int, shared: Sequence[str]) -> Findings:
     """The area of a single model, and its limits."""
     cases, belief, level = inputs.cases, request.belief, request.level
-    over = request.over if len(belief.priors) > 1 else belief
-    grid = [*belief.priors]
-    if isinstance(over, tuple):
-        grid = prior_grid(*over, GRID)["prior"].to_list()
+    over, (low, _, high) = request.over, request.priors
+    grid = prior_grid(low, high, GRID)["prior"].to_list() if low < high else [low]
     measures = evaluate(cases, measure=["auprec", "iauprec", "auc"], over=over, priors=grid)
     limits = None
     if not cases.fold:
@@ -201,8 +198,8 @@ def _of_one_model(inputs: Inputs, request: Request, folds: int, shared: Sequence
     found = _of_measured(measures, request, folds)
     if limits is not None:
         found = replace(found, ranking=found.ranking.join(limits, on="model", nulls_equal=True))
-    noted = [belief.interval_note] if belief.is_estimate else []
-    return replace(found, warnings=(*shared, *noted, *inputs.warnings, *found.warnings))
+    noted = [*shared, *([belief.interval_note] if belief.is_estimate else [])]
+    return replace(found, warnings=(*noted, *inputs.warnings, *found.warnings))
 
 
 def _of_measured(measures: pl.DataFrame, request: Request, folds: int) -> Findings:

@@ -20,12 +20,7 @@ from polaroc.reports.tables import ReportTable
 
 GENERATOR = "polaroc report"
 # How a page and JSON begin that were made here.
-MARKS = (
-    '<meta name="generator" content="polaroc',
-    f'"generator": "{GENERATOR}',
-)
-# Number of characters at the start that hold the mark.
-MARKED = 1_000
+MARKS = ('<meta name="generator" content="polaroc', f'"generator": "{GENERATOR}')
 LIBRARIES = (
     "polaroc", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2",
 )  # fmt: skip
@@ -76,7 +71,7 @@ def made_on() -> str:
 def is_report(file: Path) -> bool:
     """Whether a file is an earlier report."""
     with file.open("rb") as opened:
-        start = opened.read(MARKED)
+        start = opened.read(1_000)
     return any(mark.encode() in start for mark in MARKS)
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_text, pair_of, refuse_unused, shortened
-from polaroc.base.columns import as_lazy
+from polaroc.base.checks import check_text, refuse_unused, shortened
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
+from polaroc.models.choose import checked_over
 from polaroc.models.inputs import compared_cases
 from polaroc.monitoring.result import Monitor
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
-from polaroc.priors.grids import check_prior
-from polaroc.reports.findings import of_measures, of_predictions
+from polaroc.priors.beliefs import Belief
+from polaroc.reports.findings import Findings, of_measures, of_predictions
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
@@ -143,7 +142,9 @@ def report(
     ... ).name
     'report.html'
     """
-    file = _checked_path(path)
+    file = Path(path)
+    check_format(file)
+    check_new(file, is_report)
     if title is not None:
         check_text("title", title, "Fraud in March")
     if tell is not None and not callable(tell):
@@ -151,62 +152,60 @@ def report(
             f"tell is {shortened(tell)}, allowed is a function of a sentence.",
             hint="for example tell=print.",
         )
+    is_json = file.suffix.lower() == ".json"
     if isinstance(table, Monitor):
         refuse_unused(
             "for predictions or measures", "the result of monitor has all that its page shows",
             **columns, over=over, constraints=constraints, cost_fn=cost_fn, cost_fp=cost_fp,
             tuning=tuning,
         )  # fmt: skip
-        return _of_monitor(table, file, title, tell)
-    cases = compared_cases(table, columns, score_prior, test_train_ratio)
-    estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
-    priors: Any = over if estimate is None else belief_of_estimate(estimate)
-    if isinstance(priors, int | float):
-        priors = (priors, priors)
-    elif not (priors is None or isinstance(priors, Belief)):
-        priors = pair_of(priors) or resolve_belief(priors)
-    if isinstance(priors, tuple) and priors[0] == priors[1]:
-        check_prior(priors[0])
-    elif priors is not None:
-        resolve_belief(priors)
-    elif cases.truth is not None:
-        raise InvalidArgument(
-            "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
-        )
-    if cases.truth is None and tuning is not None:
+        if is_json:
+            raise InvalidArgument(
+                f"path is {str(file)!r}, and the result of monitor is written as an HTML page.",
+                hint="for example path='monitor.html'.",
+            )
+        written = monitor_page(table, OF_MONITOR if title is None else title)
+        sentences = [table.answer]
+    else:
+        cases = compared_cases(table, columns, score_prior, test_train_ratio)
+        findings = _found(
+            cases, over, tuning, level=level, confidence=confidence, cost_fn=cost_fn,
+            cost_fp=cost_fp, constraints={} if constraints is None else constraints,
+        )  # fmt: skip
+        heading = title_of(findings) if title is None else title
+        written = as_json(content(findings, heading)) if is_json else page(findings, heading)
+        answer = "\n".join(decide(findings).answer)
+        sentences = [answer, *findings.cautions, *findings.assumptions]
+    if tell is not None:
+        for sentence in sentences:
+            tell(sentence)
+    with atomic_file(file, is_report) as staging:
+        staging.write_text(written, encoding="utf-8")
+    return file
+
+
+def _found(cases: Cases[Any], over: Any, tuning: Any, **asked: Any) -> Findings:
+    """The findings of predictions or of measures."""
+    priors = checked_over((over, over) if isinstance(over, int | float) else over)
+    request = Request(priors, is_tuned=tuning is not None, **asked)
+    if cases.truth is not None:
+        if priors is None:
+            raise InvalidArgument(
+                "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+            )
+        return of_predictions(cases, request, tuning)
+    if tuning is not None:
         raise InvalidArgument(
             "tuning is for predictions, and measures are given.",
             hint="leave it out, or give predictions with truth and score.",
         )
-    if cases.truth is None and estimate is not None:
+    if isinstance(priors, Belief) and priors.is_estimate:
         raise InvalidArgument(
             "over is an estimated prior, and there are no predictions: measures at one prior do "
             "not say what they are at others.",
             hint="give predictions, with truth and score, or a range of priors.",
         )
-    request = Request(
-        priors, level, confidence, {} if constraints is None else constraints, cost_fn, cost_fp,
-        tuning is not None, estimate,
-    )  # fmt: skip
-    if cases.truth is None:
-        findings = of_measures(cases, request, priors)
-    else:
-        findings = of_predictions(cases, request, tuning)
-    heading = title_of(findings) if title is None else title
-    if file.suffix.lower() == ".json":
-        written = as_json(content(findings, heading))
-    else:
-        written = page(findings, heading)
-    answer = "\n".join(decide(findings).answer)
-    return _write(file, written, [answer, *findings.cautions, *findings.assumptions], tell)
-
-
-def _checked_path(path: str | Path) -> Path:
-    """The file to write; refuse other formats, and an existing file that is no report."""
-    file = Path(path)
-    check_format(file)
-    check_new(file, is_report)
-    return file
+    return of_measures(cases, request)
 
 
 def check_format(file: Path) -> None:
@@ -216,28 +215,3 @@ def check_format(file: Path) -> None:
             f"path is {str(file)!r}, and a report is an HTML page or JSON.",
             hint="for example path='report.html'; a browser prints it as PDF.",
         )
-
-
-def _of_monitor(
-    result: Monitor, file: Path, title: str | None, tell: Callable[[str], None] | None
-) -> Path:
-    """The page of a monitor."""
-    if file.suffix.lower() == ".json":
-        raise InvalidArgument(
-            f"path is {str(file)!r}, and the result of monitor is written as an HTML page.",
-            hint="for example path='monitor.html'.",
-        )
-    watched = monitor_page(result, OF_MONITOR if title is None else title)
-    return _write(file, watched, [result.answer], tell)
-
-
-def _write(
-    file: Path, written: str, sentences: Sequence[str], tell: Callable[[str], None] | None
-) -> Path:
-    """Tell the sentences, then write the page."""
-    if tell is not None:
-        for sentence in sentences:
-            tell(sentence)
-    with atomic_file(file, is_report) as staging:
-        staging.write_text(written, encoding="utf-8")
-    return file

@@ -4,12 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from polaroc.base.checks import check_factors, check_share
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
-from polaroc.priors.in_use import check_level
+from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.thresholds.constraints import checked_limits
 from polaroc.thresholds.need import Need
 
@@ -25,20 +22,17 @@ TAIL = 0.05
 class Request:
     """The arguments of `report` of the same names."""
 
-    over: Over
+    over: Any  # a range or belief; of measures at first None
     level: float
     confidence: float
     constraints: Mapping[str, float]
     cost_fn: float | None
     cost_fp: float | None
     is_tuned: bool
-    estimate: pl.DataFrame | None = None  # whose belief `over` is
 
     def __post_init__(self) -> None:
         check_share("level", self.level)
         check_share("confidence", self.confidence)
-        if self.estimate is not None:
-            check_level(self.estimate, self.level)
         check_factors(cost_fn=self.costs[0], cost_fp=self.costs[1])
         if self.constraints:
             checked_limits(self.constraints)
@@ -73,10 +67,7 @@ class Request:
     @property
     def belief(self) -> Belief:
         """The belief about the prior."""
-        over = self.over
-        if isinstance(over, tuple) and over[0] == over[1]:
-            return discrete(over[:1])
-        return resolve_belief(over)
+        return resolve_belief(self.over)
 
     @property
     def of_costs(self) -> dict[str, Any]:
@@ -96,21 +87,16 @@ class Request:
         >>> from polaroc.priors.beliefs import beta
         >>> request = Request(beta(2, 18), 0.95, 0.95, {}, None, None, is_tuned=False)
         >>> [round(prior, 2) for prior in request.priors]
-        [0.02, 0.1, 0.22]
+        [0.02, 0.1, 0.23]
         """
         belief = self.belief
         if isinstance(self.over, tuple):
             return self.over[0], belief.mean, self.over[1]
         low, high = belief.ends or (0.0, 1.0)
-        nodes = pl.DataFrame({"prior": belief.priors, "weight": belief.weights}).sort("prior")
-        until = nodes["weight"].cum_sum()
-        if low <= 0:
-            low = nodes.filter(until >= TAIL - 1e-12)["prior"][0]
-        if high >= 1:
-            high = nodes.filter(until >= 1 - TAIL - 1e-12)["prior"].append(nodes["prior"][-1:])[0]
-        # The mean stays between them, also of a belief with a long tail.
-        low = low if low < belief.mean else min(belief.priors)
-        return low, belief.mean, high if high > belief.mean else max(belief.priors)
+        least, most = belief.quantile([TAIL, 1 - TAIL])
+        low, high = (low if low > 0 else least), (high if high < 1 else most)
+        # The mean is between them, also of a belief with a long tail.
+        return min(low, belief.mean), belief.mean, max(high, belief.mean)
 
     @property
     def needs(self) -> tuple[Need, ...]:

@@ -218,8 +218,8 @@ def _not_by_cost(findings: Findings) -> str:
 def _how_sure(findings: Findings) -> tuple[str, ...]:
     """How good the model is, on what the threshold was judged, and cautions."""
     request, thresholds = findings.request, findings.thresholds
-    row = findings.ranking.row(0, named=True)
-    name, mean, cautions = one_name(findings.models[0]), row["mean"], findings.cautions
+    row, cautions = findings.ranking.row(0, named=True), findings.cautions
+    name, mean = one_name(row["model"]), row["mean"]
     low, high = (row.get(f"expected_{end}", row.get(end)) for end in ("lower", "upper"))
     in_digits = significant if findings.by_cost else number
     margin = "" if low is None else f" (margin of error: {in_digits(low)} to {in_digits(high)})"
@@ -265,8 +265,8 @@ def _judged(thresholds: Thresholds, findings: Findings) -> str:
             f"The threshold was set on {_of_classes(thresholds.tuned_on)} of a table of its own"
             f"{promised}. The rates are those of {classes}{ending}."
         )
-    unknown = f"; with {'clusters' if cases.weight is None else 'weights'}, how far they vary is "
-    unknown += "not known"
+    role = "clusters" if cases.weight is None else "weights"
+    unknown = f"; with {role}, how far they vary is not known"
     if thresholds.need.fixes_count:
         ending = f"; {margin}{right}" if has_limits else unknown
         return f"The rates are those of {classes}, which also set the threshold{ending}."
@@ -289,11 +289,10 @@ def _of_classes(sizes: tuple[int, int]) -> str:
 def _right_alarms(thresholds: Thresholds, findings: Findings) -> str:
     """How many alarms are right, as far as the limits of the rates and of an estimate go."""
     low, middle, high = findings.request.priors
-    if findings.request.estimate is None:
+    if not findings.request.belief.is_estimate:
         low = high = middle
     least, most, few, many = (thresholds.taken[name] or 0.0 for name in LIMITS)
-    worst, best = _precision(least, many, low), _precision(most, few, high)
-    shown = limits_of_hundred(worst, best)
+    shown = limits_of_hundred(_precision(least, many, low), _precision(most, few, high))
     return f": at {percent_range(low, high)} positives {shown} of 100 alarms are right"
 
 

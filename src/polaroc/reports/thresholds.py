@@ -113,8 +113,9 @@ def tuned_threshold(
     """The threshold of one model that `choose` set on other cases, with its rates on these."""
     why = None
     if choice is None:
-        low, _, high = request.priors
-        at: dict[str, Any] = {"priors": low} if low == high else {"over": request.over}
+        at: dict[str, Any] = {"over": request.over}
+        if len(request.belief.priors) == 1:
+            at = {"priors": request.belief.mean}
         point = operating_points(tuned, "cost", **at, **request.of_costs).row(0, named=True)
         threshold, promise = point["threshold"], point.get("promise")
         why = None if threshold is not None or point["tpr"] is not None else point["note"]

@@ -211,7 +211,10 @@ def _effective_numbers(shares: Array, key: Array, keys: int) -> Array:
 def cluster_numbers(clusters: pl.Series) -> Array:
     """The clusters of rows as numbers from 0 on, some of which may be left out."""
     check_clusters(clusters.null_count())
-    number = clusters.rank("dense").cast(pl.Int64) - 1
+    if clusters.dtype in (pl.String, pl.Categorical, pl.Enum):
+        # Faster than to rank words, whose order does not matter.
+        clusters = clusters.cast(pl.String).cast(pl.Categorical).to_physical()
+    number = None
     if len(clusters) and clusters.dtype.is_integer():
         least, most = (
             clusters.to_frame()
@@ -220,6 +223,8 @@ def cluster_numbers(clusters: pl.Series) -> Array:
         )
         if most - least < SPARSE * len(clusters) and most < 2**63:
             number = clusters.cast(pl.Int64) - least
+    if number is None:
+        number = clusters.rank("dense").cast(pl.Int64) - 1
     numbers: Array = number.to_numpy()
     return numbers
 

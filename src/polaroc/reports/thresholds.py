@@ -91,10 +91,9 @@ def thresholds_of(cases: Cases[pl.DataFrame], request: Request) -> Thresholds:
             warnings.simplefilter("ignore", RuntimeWarning)
             columns["tpr"] = np.nanmean(held_out.tpr, axis=1).tolist()
             columns["fpr"] = np.nanmean(held_out.fpr, axis=1).tolist()
-    cautions: list[str] = []
-    if count > 1:
-        cautions = doubts_of_folds(folds, has_case=cases.case is not None)
-        columns |= _limits_over_folds(held_out, cases.test_train_ratio, request.level)
+        if count > 1:
+            columns |= _limits_over_folds(held_out, cases.test_train_ratio, request.level)
+    cautions = doubts_of_folds(folds, has_case=cases.case is not None) if count > 1 else []
     points = pl.DataFrame(columns, dict.fromkeys(columns, pl.Float64), nan_to_null=True)
     if count == 1:
         # Exact limits are those of independent cases.

@@ -28,7 +28,7 @@ def sure(table, **asked):
 
 
 def test_limits_have_students_quantile_of_the_clusters_of_the_rarer_class():
-    # So many cases that half a case more does not matter, in few clusters.
+    # So many cases that half a cluster more does not matter, in few clusters.
     generator = np.random.default_rng(1)
     truth = np.arange(40_000) % 2 == 0
     table = pl.DataFrame({"truth": truth, "patient": np.arange(40_000) // 4_000})

@@ -38,13 +38,6 @@ def test_tests_and_intervals_of_clusters_err_as_rarely_as_promised():
     assert count < binom.ppf(0.001, of, 0.95)
 
 
-@pytest.mark.parametrize("patients", ["5 + 15", "12 of both classes"])
-def test_intervals_of_few_clusters_hold(patients):
-    for row in areas.of_few_clusters(20, 0, patients):
-        assert row["least"] >= binom.ppf(0.001, 20, 0.93) / 20
-        assert row["mean"] >= 0.95
-
-
 @pytest.mark.slow
 def test_tests_and_intervals_of_weights_err_as_rarely_as_promised():
     found = counts(areas.of_weights(SAMPLES, 0, "60 + 240", "any, 1 to 20"))

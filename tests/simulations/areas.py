@@ -13,13 +13,10 @@ clusters
     intervals hold: those of the AUC and IAUPREC of a model by `evaluate`, and that of the model
     that `choose` picks. With the patients as `cluster`, and in every fourth sample with rows taken
     as independent.
-few_clusters
-    Coverage and width of intervals of few clusters, with 10 rows or 1 to 41, AUCs of 0.7, 0.9 and
-    0.97, and correlations of 0, 0.2 and 0.5: of the AUC, AUPREC at a prior of 0.1, and IAUPREC.
 weights
-    The same as for clusters where rows have sampling weights of 1 to 20 that say nothing of the
-    score, or low scores were drawn with a chance of one in 5 or 20 and weigh so much; and with the
-    weights taken for counts of equal rows. Also the limits of the recall at a fixed threshold.
+    The same where rows have sampling weights of 1 to 20 that say nothing of the score, or low
+    scores were drawn with a chance of one in 5 or 20 and weigh so much; and with the weights taken
+    for counts of equal rows. Also the limits of the recall at a fixed threshold.
 """
 
 from collections import Counter
@@ -49,7 +46,6 @@ ROLES = {"truth": "truth", "score": "score", "model": "model", "case": "row"}
 WHAT = ("auc differs", "iauprec differs", "gate passes", "auc holds", "iauprec holds",
         "choose holds")  # fmt: skip
 THRESHOLD = 1.0
-FEW_PRIOR = 0.1
 
 
 def covered(
@@ -64,28 +60,21 @@ def covered(
         table = binormal.samples(
             replicates, positives, positives * ratio, auc, rounded=rounded, seed=place
         )
-        of_counts = {"count": "count", "by": "replication"}
-        parts.append(coverage(table, auc, rounded, measures, **of_counts))
+        found = pr.evaluate(
+            table, truth="truth", score="score", count="count", by="replication", over=OVER,
+            measure=list(measures), intervals=True,
+            **({"priors": PRIORS} if "auprec" in measures else {}),
+        ).drop_nulls("lower")  # fmt: skip
+        true = true_values(auc, rounded, measures)
+        held = found.join(true, on=["measure", "prior"], nulls_equal=True)
+        parts.append(
+            held.group_by("measure", "prior", maintain_order=True).agg(
+                coverage=pl.col("true").is_between("lower", "upper").mean()
+            )
+        )
     return pl.concat(parts)
 
 
-def coverage(
-    table: pl.DataFrame, auc: float, rounded: bool, measures: tuple[str, ...], **roles: str
-) -> pl.DataFrame:
-    """How often limits of samples hold, and how wide they are, by measure and prior."""
-    found = pr.evaluate(
-        table, truth="truth", score="score", **roles, over=OVER, measure=list(measures),
-        intervals=True, **({"priors": PRIORS} if "auprec" in measures else {}),
-    ).drop_nulls("lower")  # fmt: skip
-    true = true_values(auc, rounded, measures)
-    held = found.join(true, on=["measure", "prior"], nulls_equal=True)
-    return held.group_by("measure", "prior", maintain_order=True).agg(
-        coverage=pl.col("true").is_between("lower", "upper").mean(),
-        width=(pl.col("upper") - pl.col("lower")).mean(),
-    )
-
-
-@cache
 def true_values(auc: float, rounded: bool, measures: tuple[str, ...]) -> pl.DataFrame:
     """What the measures truly are."""
     if measures == BALANCED:
@@ -99,10 +88,10 @@ def true_values(auc: float, rounded: bool, measures: tuple[str, ...]) -> pl.Data
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def summary(found: pl.DataFrame, **more: pl.Expr) -> list[dict[str, object]]:
+def summary(found: pl.DataFrame) -> list[dict[str, object]]:
     """Mean and least coverage over the kinds of test sets."""
     found = found.group_by("measure", "prior", maintain_order=True).agg(
-        mean=pl.col("coverage").mean(), least=pl.col("coverage").min(), **more
+        mean=pl.col("coverage").mean(), least=pl.col("coverage").min()
     )
     return found.with_columns(pl.col("prior").cast(pl.String)).rows(named=True)
 
@@ -123,23 +112,21 @@ def of_balanced(replicates: int, seed: int, positives: str) -> list[dict[str, ob
 
 def in_clusters(
     rng: np.random.Generator, positive: int, negative: int, uneven: bool, correlation: float,
-    aucs: tuple[float, ...], samples: int = 1,
+    aucs: tuple[float, float],
 ) -> pl.DataFrame:  # fmt: skip
-    """Rows of patients of one class each, or without `negative` of both, as models score."""
-    of_sample = positive + negative
-    count = samples * of_sample
+    """Rows of patients of one class each, or without `negative` of both, as two models score."""
+    count = positive + negative
     sizes = rng.integers(1, 42, count) if uneven else np.full(count, 10)
     patient = np.repeat(np.arange(count), sizes)
-    truth = patient % of_sample < positive if negative else rng.random(patient.size) < 0.3
+    truth = patient < positive if negative else rng.random(patient.size) < 0.3
     row = rng.normal(size=patient.size)
     parts = []
-    for name, auc in zip(("champion", "challenger"), aucs, strict=False):
+    for name, auc in zip(("champion", "challenger"), aucs, strict=True):
         own = rng.normal(size=patient.size)
         within = BOTH**0.5 * row + (1 - BOTH) ** 0.5 * own
         noise = correlation**0.5 * rng.normal(size=count)[patient]
         noise += (1 - correlation) ** 0.5 * within
         columns = {"model": name, "row": np.arange(patient.size), "patient": patient,
-                   "sample": patient // of_sample,
                    "truth": truth, "score": binormal.shift(auc) * truth + noise}  # fmt: skip
         parts.append(pl.DataFrame(columns))
     return pl.concat(parts)
@@ -185,25 +172,6 @@ def rates(
     ]
 
 
-def numbers(patients: str) -> tuple[int, int]:
-    """The numbers of patients with positives, and of those with negatives only."""
-    positive, _, negative = patients.removesuffix(" of both classes").partition(" + ")
-    return int(positive), int(negative or 0)
-
-
-def of_few_clusters(replicates: int, seed: int, patients: str) -> list[dict[str, object]]:
-    """Coverage and mean width of intervals of areas."""
-    parts = []
-    kinds = product((False, True), (0.0, 0.2, 0.5), (0.7, 0.9, 0.97))
-    for place, (uneven, correlation, auc) in enumerate(kinds):
-        rng = np.random.default_rng([seed, *numbers(patients), place])
-        table = in_clusters(rng, *numbers(patients), uneven, correlation, (auc,), replicates)
-        roles = {"cluster": "patient", "by": "sample"}
-        parts.append(coverage(table, auc, False, ("auc", "auprec", "iauprec"), **roles))
-    found = pl.concat(parts).filter(pl.col("prior").fill_null(FEW_PRIOR) == FEW_PRIOR)
-    return summary(found, width=pl.col("width").mean())
-
-
 KINDS = (
     (10, 30, False), (10, 30, True), (20, 60, False), (40, 0, False), (40, 0, True), (20, 60, True),
     (50, 150, False), (50, 150, True), (200, 0, False), (10, 0, False), (10, 0, True),
@@ -214,7 +182,8 @@ def of_clusters(
     replicates: int, seed: int, patients: str, rows: str, correlation: float
 ) -> list[dict[str, object]]:
     """What was found with clusters and without."""
-    kind = *numbers(patients), rows != "10"
+    positive, _, negative = patients.removesuffix(" of both classes").partition(" + ")
+    kind = int(positive), int(negative or 0), rows != "10"
     rng = np.random.default_rng([seed, KINDS.index(kind), round(10 * correlation)])
     found, of = ({way: Counter[str]() for way in ("clusters", "independent")} for _ in range(2))
     for sample in range(replicates):
@@ -229,9 +198,6 @@ def of_clusters(
     return rates(found, of, WHAT)
 
 
-FEW = (
-    *(f"{count} of both classes" for count in (5, 8, 12, 20, 40)), "5 + 15", "10 + 30", "15 + 45",
-)  # fmt: skip
 WEIGHTS = {
     "any, 1 to 20": (20, False), "low scores 5": (5, True), "low scores 20": (20, True),
 }  # fmt: skip
@@ -300,6 +266,5 @@ DESIGNS = {
     "cases": Design([{"positives": count} for count in POSITIVES], of_cases, 800),
     "balanced": Design([{"positives": "20 to 100"}], of_balanced, 300),
     "clusters": Design(CLUSTERED, of_clusters, 300),
-    "few_clusters": Design([{"patients": one} for one in FEW], of_few_clusters, 1000, seed=1),
     "weights": Design(WEIGHTED, of_weights, 400),
 }

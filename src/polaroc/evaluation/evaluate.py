@@ -147,7 +147,8 @@ def evaluate(
     table (``just simulate in_use_carried``). There is no `std_error` then.
 
     With clusters, the influences of the cases of a class are summed within each cluster before
-    they are squared (Obuchowski 1997), and quantiles are Student's, with one degree of freedom less
+    they are squared (Obuchowski 1997), half of what a cluster with the class has of it stands in
+    for the half cases, and quantiles are Student's, with one degree of freedom less
     than there are clusters with cases of the class that fewer clusters have. Clusters of one case
     each, and weights that are equal within each class, leave limits as they are without them.
 

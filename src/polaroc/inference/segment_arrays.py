@@ -18,8 +18,7 @@ BLOCK = 65_536
 # Half a pseudo-case of each class ranked worst or best, or none. A sample does not show false
 # positive rates below one over the number of negatives, nor recalls below one over the number of
 # positives: those ranked worst lower the lower limit of a measure, those ranked best raise the
-# upper one. Jeffreys' prior adds as much to either side of a proportion. Clusters have no more:
-# limits with half a pseudo-cluster hold in 0.99 of samples of 5 to 40 clusters.
+# upper one. Jeffreys' prior adds as much to either side of a proportion.
 NONE, WORST, BEST = PLACES = range(3)
 PSEUDO_CASES = 0.5
 

@@ -46,7 +46,7 @@ class ClusterBlock:
 
     places: CasePlaces
     counts: Array  # of each key the clusters with positives, with negatives, and of all
-    cases: Array  # the numbers of positives and of negatives of each key
+    effective_counts: Array  # of clusters with positives and with negatives
     has_shared: Array  # whether two cases of a key are in one cluster
     # Cases that share a cluster: their place, cluster, and share of the weight of class and key.
     shared: tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]
@@ -75,7 +75,6 @@ class Units:
     # Cases of a class, or clusters that have such cases; effective numbers if weighted.
     positives: Array
     negatives: Array
-    cases: tuple[Array, Array]  # the numbers of cases of each class; effective ones if weighted
     prior_variance: Array  # the variance of the log-odds of the observed prior
     least: Array  # how many units of each class limits need
     is_effective: bool = False
@@ -135,9 +134,7 @@ def cases_as_units(positives: Array, negatives: Array) -> Units:
     """Units that are the cases."""
     with np.errstate(all="ignore"):
         prior_variance = 1 / positives + 1 / negatives
-    return Units(
-        positives, negatives, (positives, negatives), prior_variance, np.full(len(positives), 2)
-    )
+    return Units(positives, negatives, prior_variance, np.full(len(positives), 2))
 
 
 def clusters_as_units(
@@ -161,23 +158,20 @@ def clusters_as_units(
         share = weight / np.where(truth, *(totals[name][keys][key] for name in CLASSES))
         is_shared = np.bincount(cluster, minlength=len(key_of)) > 1
         number = np.cumsum(is_shared) - 1
-        counts, cases, shared, alone = [], [], [], []
-        for name, of_class in zip(CLASSES, (truth, ~truth), strict=True):
-            among = np.flatnonzero(of_class)
+        counts, effective, shared, alone = [], [], [], []
+        for among in (np.flatnonzero(truth), np.flatnonzero(~truth)):
             sums = np.bincount(cluster[among], share[among], len(key_of))
-            if weighted:
-                counts.append(_effective_numbers(sums, key_of, len(starts) - 1))
-                cases.append(_effective_numbers(share[among], key[among], len(starts) - 1))
-            else:
-                counts.append(np.bincount(key_of, sums > 0, len(starts) - 1))
-                cases.append(totals[name][keys])
+            counts.append(np.bincount(key_of, sums > 0, len(starts) - 1))
+            total, fourth = (np.bincount(key_of, sums**n, len(starts) - 1) for n in (2, 4))
+            whole = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
+            effective.append(np.floor(whole * (1 + ROUNDING)))
             others = among[~is_shared[cluster[among]]]
             alone.append(np.bincount(places.place[others], share[others] ** 2, places.size))
             among = among[is_shared[cluster[among]]]
             shared.append((places.place[among], number[cluster[among]], share[among]))
         counts.append(np.bincount(key_of, minlength=len(starts) - 1))
         return ClusterBlock(
-            places, np.stack(counts), np.stack(cases),
+            places, np.stack(counts), np.stack(effective),
             np.bincount(key_of, is_shared, len(starts) - 1) > 0,
             (shared[0], shared[1]), key_of[is_shared], (alone[0], alone[1]),
         )  # fmt: skip
@@ -187,7 +181,9 @@ def clusters_as_units(
     # A table without rows has no block.
     none = np.zeros((3, 0))
     positives, negatives, clusters = np.concatenate([none, *(one.counts for one in blocks)], axis=1)
-    cases = np.concatenate([none[:2], *(one.cases for one in blocks)], axis=1)
+    if weighted:
+        counts = np.concatenate([none[:2], *(one.effective_counts for one in blocks)], axis=1)
+        positives, negatives = counts
     ones = [np.ones(one.places.size) for one in blocks]
     moments = [none, *(one.moments((own, own)) for one, own in zip(blocks, ones, strict=True))]
     of_pos, of_neg, both = np.concatenate(moments, axis=1)
@@ -195,17 +191,8 @@ def clusters_as_units(
     has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])
     least = np.where(has_shared, FEWEST_CLUSTERS, 2)
     return Units(
-        positives, negatives, (cases[0], cases[1]), of_pos + of_neg - 2 * both, least, weighted,
-        clusters, blocks,
+        positives, negatives, of_pos + of_neg - 2 * both, least, weighted, clusters, blocks
     )  # fmt: skip
-
-
-def _effective_numbers(shares: Array, key: Array, keys: int) -> Array:
-    """The numbers of equal shares by key whose variance is known as well (Satterthwaite 1946)."""
-    total, fourth = (np.bincount(key, shares**n, keys) for n in (2, 4))
-    whole = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
-    numbers: Array = np.floor(whole * (1 + ROUNDING))
-    return numbers
 
 
 def cluster_numbers(clusters: pl.Series) -> Array:
@@ -270,9 +257,9 @@ def spread_of_areas(
         selected = segments.select(keys)
         with np.errstate(all="ignore"):
             more = (
-                PSEUDO_CASES * total / cases[keys]
-                for total, cases in zip(
-                    (selected.positives, selected.negatives), units.cases, strict=True
+                PSEUDO_CASES * total / own
+                for total, own in zip(
+                    (selected.positives, selected.negatives), selected.units, strict=True
                 )
             )
             selected = selected.with_pseudo_cases(place, *more)

@@ -104,7 +104,7 @@ def test_libraries_stay_in_their_place(library, places):
 
 def test_imports_are_found():
     assert {"polaroc.curves.hull", "polaroc.measures.catalog"} <= set(imported(SOURCE / "expr.py"))
-    assert "altair" in set(imported(SOURCE / "charts" / "roc_curves.py"))
+    assert "altair" in set(imported(SOURCE / "charts" / "curves.py"))
 
 
 def test_joins_on_keys_match_null():

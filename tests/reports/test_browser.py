@@ -198,8 +198,9 @@ def test_the_page_of_a_monitor_is_drawn(browser, tmp_path):
         {"day": np.repeat(np.arange(60), 100), "score": [0.9, 0.1, 0.1, 0.1] * 1500}
     ).with_columns(day=pl.date(2026, 3, 1) + pl.duration(days=pl.col("day")))
     watched = pr.monitor(
-        reference, used, truth="truth", score="score", time="day", points=0.9, over=(0.01, 0.05)
-    )
+        reference, used, truth="truth", score="score", time="day", every="1w", points=0.9,
+        over=(0.01, 0.05),
+    )  # fmt: skip
     assert watched.alarms.height
     path = pr.report(watched, path=tmp_path / "watched.html")
     page = Opened(browser, path)

@@ -6,7 +6,7 @@ from polaroc.charts.calibration import reliability
 from polaroc.charts.costs import cost_curves, decision_curves
 from polaroc.charts.curves import pr, roc
 from polaroc.charts.drift import operating_drift
-from polaroc.charts.explorer import explorer
+from polaroc.charts.explore import explorer
 from polaroc.charts.monitoring import monitor
 from polaroc.charts.pairwise import pairs
 

@@ -124,7 +124,7 @@ def _panel(
     up = alt.Y("estimate:Q", title=heading, scale=alt.Scale(zero=False))
     is_one_time = rows["x"].n_unique() == 1
     line = base.mark_line(strokeWidth=1.5, point=is_one_time)
-    layers = [line.encode(across, up, *channels, tooltip=tooltip)]
+    layers: list[Any] = [line.encode(across, up, *channels, tooltip=tooltip)]
     if rows["lower"].count():
         limits = base.transform_filter("isValid(datum.lower)")
         # A band of one time would have no width.
@@ -133,7 +133,14 @@ def _panel(
     for end in ends:
         line = data([{}]).mark_rule(strokeDash=[5, 4], color="#222222")
         layers.append(line.encode(alt.YDatum(end, title=heading)))
-    for test, height in (("isValid", up), ("!isValid", alt.YValue("height"))):
+    has_estimate = rows.drop_nulls("alarm")["estimate"].is_not_null()
+    for test, height, among in (
+        ("isValid", up, has_estimate),
+        ("!isValid", alt.YValue("height"), ~has_estimate),
+    ):
+        # A layer without rows would have a scale without ends.
+        if not among.any():
+            continue
         alarms = base.transform_filter(f"isValid(datum.alarm) && {test}(datum.estimate)")
         marks = alarms.mark_point(filled=True, size=20, opacity=1, color=RED)
         layers.append(marks.encode(across, height, tooltip=tooltip))

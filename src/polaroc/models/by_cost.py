@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from polaroc.base.columns import with_level
 from polaroc.base.text import named, noted_by_kind, one_name
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
@@ -97,7 +98,8 @@ def choose_with_tuning(
     shared, cases = shared_with_tuning(as_read, tuned), inputs.cases
     tuned = replace(tuned, fold=(), cluster=tuned.cluster if costs.confidence else None)
     check_model(tuned)
-    lacking = cases.rows.select("model").unique().join(tuned.rows, on=["model"], how="anti")
+    models = cases.rows.select("model").unique()
+    lacking = models.join(tuned.rows, on="model", how="anti", nulls_equal=True)
     if lacking.height:
         raise InvalidPredictions(
             f"tuning has no cases of {quoted(lacking['model'].sort().to_list())}.",
@@ -212,6 +214,7 @@ def _choice(
     shown = rated.select("model", "threshold", "tpr", "fpr", "cost_lower", "cost_upper")
     ranked = ranked.join(shown, on=["model"], how="left", nulls_equal=True, maintain_order="left")
     table = pl.concat([ranked, unrated.select(shown.columns[:4])], how="diagonal")
+    table = with_level(table.drop("level"), level)
     curves: list[Any] = [curve(one) for one in tables]
     texts = threshold_texts(table, ["model"], *curves)
     words = cost = sure = answer = ""

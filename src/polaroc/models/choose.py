@@ -58,6 +58,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, discrete, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
+from polaroc.priors.in_use import check_level
 from polaroc.typing import Array, Prior, Table
 
 # Priors at which models of predictions are compared within a range.
@@ -168,6 +169,8 @@ def choose(
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     check_share("level", level)
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        check_level(over, level)
     belief = checked_over(over)
     for_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,

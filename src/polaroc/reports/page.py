@@ -194,7 +194,7 @@ def content(findings: Findings, title: str) -> dict[str, Any]:
         "how_sure": decision.how_sure,
         "what_would_change_it": decision.changes,
         "goal": shown["goal"],
-        "threshold": thresholds and thresholds.written,
+        "threshold": thresholds and thresholds.to_act_on,
         "cases": [
             {"prior": one.prior, "cases": one.cases, "found": one.found, "missed": one.missed,
              "false_alarms": one.alarms, "other_negatives": one.alone}

@@ -72,9 +72,9 @@ class Thresholds:
         return None if recall is None or alarms is None else (recall, alarms)
 
     @property
-    def written(self) -> float | None:
-        """The threshold to act on; of folds, whose models are not the final one, there is none."""
-        return None if self.text is None or self.folds > 1 else float(self.text)
+    def to_act_on(self) -> float | None:
+        """The exact threshold; of folds, whose models are not the final one, there is none."""
+        return None if self.folds > 1 else self.taken["threshold"]
 
 
 def thresholds_of(cases: Cases[pl.DataFrame], request: Request) -> Thresholds:

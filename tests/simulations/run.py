@@ -41,14 +41,18 @@ def filled(page: str) -> str:
 
 
 def page_table(name: str, columns: str, only: str | None) -> str:
-    """Columns of the kept results as a table of a page; a value is not repeated below itself."""
+    """Columns of the kept results as a table of a page; a value is not repeated below itself.
+
+    ``holds as coverage`` gives a column another name on the page.
+    """
     rows = read(name)
     for part in only.split(" & ") if only else []:
         column, values = part.split("=")
         rows = rows.filter(pl.col(column).is_in(values.split("|")))
-    heads = columns.split(", ")
+    names = [column.partition(" as ") for column in columns.split(", ")]
+    heads = [new or kept for kept, _, new in names]
     lines, above = [heads, ["---"] * len(heads)], [""] * len(heads)
-    for row in rows.select(heads).rows():
+    for row in rows.select(kept for kept, _, _ in names).rows():
         cells = [*row]
         same = next((at for at, cell in enumerate(cells) if cell != above[at]), len(heads))
         lines.append([""] * same + cells[same:])

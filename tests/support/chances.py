@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import integrate, stats
 
-# Scale and degrees of freedom of the squared spread (docs/concepts/how_sure.md).
+# Scale and degrees of freedom of the squared spread (docs/concepts/how_certain.md).
 SCALE, FREEDOM = 0.45, 0.5
 
 

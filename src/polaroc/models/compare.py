@@ -48,7 +48,7 @@ OMNIBUS = {
 # With fewer, tests of AUPREC on one test set find differences too often in simulation.
 ENOUGH_POSITIVES = 200
 WIDER_IN_GATE = "gate takes wider limits"
-# In simulation with two models; up to 20 % with three (docs/concepts/tests.md).
+# In simulation with two models; up to 20 % with three (docs/concepts/how_certain.md).
 UNSTABLE = (
     "Where test sets of folds share cases, the test finds a difference between two equal algorithms"
     " that are unstable, such as nearest neighbours, in up to 16 % of samples at a level of 95 %."

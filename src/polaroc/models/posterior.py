@@ -10,7 +10,7 @@ import numpy as np
 from polaroc.inference.evidence import Evidence, common_variance, contrasts
 from polaroc.typing import Array
 
-# The prior of the spread τ, chosen by simulation (docs/concepts/how_certain.md): its square is scaled
+# Prior of the spread τ, chosen by simulation (docs/concepts/how_certain.md): its square is scaled
 # inverse χ² with this scale and so many degrees of freedom. It is integrated on a grid.
 SCALE, FREEDOM = 0.45, 0.5
 SPREADS = np.geomspace(0.05, 500, 96)

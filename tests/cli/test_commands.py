@@ -284,7 +284,11 @@ def test_monitor(tmp_path, name):
     [
         ("folds", ["--min-recall", 0.9], {"constraints": {"recall": 0.9}}),
         ("one test set", ["--max-posfrac", 0.2], {"constraints": {"posfrac": 0.2}}),
-        ("wide", ["--cost-fn", 5, "--title", "Mine"], {"cost_fn": 5, "title": "Mine"}),
+        (
+            "wide",
+            ["--min-recall", 0.8, "--title", "Mine"],
+            {"constraints": {"recall": 0.8}, "title": "Mine"},
+        ),
     ],
 )
 def test_report(tmp_path, name, options, arguments):

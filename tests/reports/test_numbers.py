@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import datetime
+from functools import partial
 from html import unescape
 
 import numpy as np
@@ -62,13 +63,6 @@ REQUESTS = {
         {"tuning": steep_and_broad(1), "constraints": {"precision": 0.5}, "confidence": 0.95},
         marks=pytest.mark.slow,
     ),
-    "cost, one test set": pytest.param(
-        ONE, {"cost_fn": 10}, ...,
-        marks=pytest.mark.xfail(
-            strict=True, raises=pr.errors.InvalidArgument,
-            reason="choose needs tuning for costs, a report does not",
-        ),
-    ),
 }  # fmt: skip
 
 
@@ -99,6 +93,20 @@ def test_report_choose_and_command_take_the_same_model(tmp_path, table, of_repor
     assert result.exit_code == 0, result.output
     by_command = json.loads((tmp_path / "of_command.json").read_text())
     assert by_command == said | {"title": by_command["title"]}
+
+
+def test_costs_on_one_test_set_need_cases_for_thresholds_in_python_pages_and_commands(tmp_path):
+    page = partial(pr.report, path=tmp_path / "page.html")
+    for verb in (pr.choose, page):
+        with pytest.raises(pr.errors.InvalidArgument, match="no cases to choose thresholds on"):
+            verb(ONE, **ASKED, over=OVER, cost_fn=10)
+    path = tmp_path / "table.parquet"
+    ONE.write_parquet(path)
+    words = ["--truth", "truth", "--score", "score", "--over", *map(str, OVER), "--cost-fn", "10"]
+    for command in ("choose", "report"):
+        result = polaroc(command, path, *words)
+        assert result.exit_code == 2
+        assert "no cases to choose thresholds on" in " ".join(result.stderr.split())
 
 
 def words(text: str) -> str:
@@ -368,7 +376,6 @@ def test_left_out_cases_and_rows_are_counted(tmp_path):
     assert f"{table['score'].null_count():,} rows were left out" in of_rows
 
 
-@pytest.mark.xfail(strict=True, reason="report does not take the cases of our own predictions yet")
 def test_cases_of_our_own_predictions_count_without_being_named(tmp_path):
     from sklearn.datasets import make_classification
     from sklearn.linear_model import LogisticRegression

@@ -127,10 +127,6 @@ def test_models_are_ranked_by_what_they_cost_at_thresholds_from_tuning(tmp_path)
     assert [*map(float, ranked["cost per case"])] == pytest.approx(expected, rel=1e-3)
     # 0.2 of 30, and 0.8 of 2.
     assert "Acting on no case would cost 6, acting on every case 1.6." in text_of(said)
-    # Without cases for thresholds they are ranked by area, and the page says what would do.
-    plain = content(test, tmp_path, **scores, cost_fn=30, cost_fp=2)
-    assert plain["models"] == ["early", "late"]
-    assert "on other cases, they are ranked by what they cost" in text_of(plain)
 
 
 def test_another_model_that_costs_less_at_some_priors_is_named(tmp_path):

@@ -63,8 +63,8 @@ class Inputs:
     def test_train_ratio(self) -> float | None:
         """Test over training cases of a fold, as given, or as it follows from cases.
 
-        It follows if several folds test the same cases. If each case is tested once, `case` must
-        have been given: a column with that name may just number the rows of hold-outs.
+        It does not if a column that is a case by its name may just number the rows of hold-outs:
+        where each case is tested once, those of a fold all before those of the next.
         """
         cases, rows = self.cases, self.cases.rows
         if cases.test_train_ratio is not None:
@@ -75,7 +75,11 @@ class Inputs:
         sizes = by_model.agg(rows=pl.len(), cases=pl.col("case").n_unique())
         is_common = sizes["cases"].sum() > number or sizes.height == 1
         is_repeated = (sizes["rows"] > sizes["cases"]).any()
-        if not is_common or (cases.is_default("case") and not is_repeated):
+        spans = rows.group_by("fold").agg(first=pl.col("case").min(), last=pl.col("case").max())
+        spans = spans.sort("first")
+        is_in_order = (spans["first"] > spans["last"].shift()).all()
+        is_numbering = cases.is_default("case") and not is_repeated and is_in_order
+        if not is_common or is_numbering:
             return None
         # All cases that a fold does not test are trained on.
         tested = rows.height / rows.select(self.keys).n_unique()

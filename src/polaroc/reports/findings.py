@@ -125,7 +125,7 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
     asked |= {"score_prior": held.score_prior, "test_train_ratio": held.test_train_ratio}
     if models > 1:
         area = choice = choose(held, **asked)
-        if tuned is not None or (request.has_costs and held.fold):
+        if tuned is not None or request.has_costs:
             asked |= {"score_prior": OBSERVED}
             if tuned is not None:
                 asked |= {"test_train_ratio": None}

@@ -79,9 +79,8 @@ def report(
         the thresholds that find 80, 90 and 95 % of positives.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm: the threshold is then that
-        of least expected cost at the mean prior. One of them alone is against 1. With
-        `tuning` models are ranked by what they cost at such thresholds, as by `choose`
-        with "expected_cost"; without, by area, and the page says if another one costs less.
+        of least expected cost at the mean prior. One of them alone is against 1. Models
+        are ranked by what they cost, as by `choose`: several models of one test set need `tuning`.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates

@@ -53,7 +53,6 @@ def decide(findings: Findings) -> Decision:
     if thresholds is not None:
         effects = [
             thresholds.promise or "", *effects, *_effects(thresholds, findings),
-            _not_by_cost(findings),
         ]  # fmt: skip
     return Decision(
         " ".join([*findings.doubts, _headline(findings)]), certainty,
@@ -203,16 +202,6 @@ def _missed_goal(thresholds: Thresholds, findings: Findings) -> str:
         found = f"about {of_hundred(reached)} of 100 {what}"
     at, there = (f" at {where} positives", " there") if where else ("", "")
     return f"The goal is missed{at}: {found}{there}, not {goal}."
-
-
-def _not_by_cost(findings: Findings) -> str:
-    """That models are not ranked by the costs that were given, where they are not."""
-    if not findings.request.has_costs or findings.by_cost or findings.choice is None:
-        return ""
-    return (
-        "The models are ranked by area, not by these costs: if thresholds are set on other cases, "
-        "they are ranked by what they cost."
-    )
 
 
 def _how_sure(findings: Findings) -> tuple[str, ...]:

@@ -132,7 +132,7 @@ def evaluate(
     chord over about two standard errors, so that their standard errors are approximate. Limits are
     null with one positive or one negative, and where all cases have the same influence. For areas
     of exactly 1, `lower` is a bound from the numbers of cases alone. How often intervals held in
-    simulation is in the documentation ("How often limits hold").
+    simulation is on the page "How certain" of the documentation.
 
     The Brier score, the log loss and the Brier skill are means of the losses of single cases. Their
     limits are symmetric in the logarithm of the mean loss, and the widest of those of the sample as

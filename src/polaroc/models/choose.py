@@ -149,7 +149,7 @@ def choose(
     cases, summed by `cluster` (Obuchowski 1997). True means are assumed to be normal around a
     common level; their spread is estimated, which shrinks the lead of the best model to what is not
     chance. Where the true differences have the size of their error or more, answers of a given
-    probability were right about as often as that in simulation (the page "How sure" says where
+    probability were right about as often as that in simulation (the page "How certain" says where
     they were not). Folds that are copies of others are used once.
 
     Examples

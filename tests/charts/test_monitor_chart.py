@@ -18,7 +18,8 @@ def panels(table):
 
 def test_each_quantity_has_a_panel_with_its_rows():
     drawn = panels(WATCHED)
-    titles = [panel["layer"][1]["encoding"]["y"]["title"] for panel in drawn]
+    axes = [[layer["encoding"]["y"].get("title") for layer in panel["layer"]] for panel in drawn]
+    titles = [next(filter(None, of_panel)) for of_panel in axes]
     assert titles == ["prior", "precision", "share called positive", "cost per case"]
     for panel, name in zip(drawn, ("prior", "precision", "posfrac", "cost"), strict=True):
         rows = panel.get("data", panel["layer"][0].get("data"))["values"]

@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 from command_line import COMMANDS, polaroc
 from programs import missing, program
-from simulations.design import read
 
 import polaroc as pr
 
@@ -309,22 +308,3 @@ def test_architecture_names_what_is_there():
     names = set(re.findall(r"`(?:\w+\.)*(\w+)(?:\(\))?`", page))
     places = {part for file in (ROOT / "src").rglob("*.py") for part in file.with_suffix("").parts}
     assert not {name for name in names - places if not re.search(rf"\b{name}\b", source)}
-
-
-def test_error_rates_of_the_readme_are_those_that_are_kept():
-    anova = read("comparisons_anova").filter(equal="over the population")
-    rates = [float(rate) for name, rate in anova["analysis", "differs"].rows() if "anova" in name]
-    assert f"in {100 * min(rates):.0f} to {100 * max(rates):.0f} %" in README
-    readme = " ".join(README.split())
-    equal = read("comparisons_folds").filter(cases="80 + 240", models="2", ahead="0.0")
-
-    def shares(level):
-        own = equal.filter(level=level)["learner", "20 hold-outs"].rows()
-        return {name: 100 * float(share) for name, share in own}
-
-    at_own = shares("0.05")
-    linear, nearest = (at_own[name] for name in ("linear discriminants", "nearest neighbours"))
-    assert f"these are {linear:.1f} % and {nearest:.1f} %" in readme
-    at_sources = shares("0.005")
-    assert f"in {at_sources['linear discriminants']:.1f} % for linear discriminants" in readme
-    assert f"and {at_sources['nearest neighbours']:.0f} % for nearest neighbours" in readme

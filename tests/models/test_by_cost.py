@@ -206,7 +206,7 @@ def test_models_without_a_promise_come_last():
         "No model has a threshold. A and B: no threshold can be promised: "
     )
     assert "negatives are too few" in none.answer
-    assert "C: none keeps the constraints" in none.answer
+    assert "none keeps the constraints" in none.answer
     assert len([one for one in none.warnings if one.startswith("No cost of ")]) == 2
 
 

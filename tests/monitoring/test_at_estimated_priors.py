@@ -124,22 +124,14 @@ def test_the_belief_of_an_estimate_is_half_normal_to_either_side():
     assert_same_numbers(alone, found.select(alone.columns))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("lower", [0.05, 0.0])
-def test_a_choice_has_the_widest_limits_over_the_interval(lower):
-    def limits(over):
-        found = pr.choose(TEST, **NAMES, case="case", over=over)
-        return found, found.models.sort("model").select(
-            "expected_lower", "expected_upper"
-        ).to_numpy()
-
-    choice, found = limits(ONE.with_columns(lower=lower))
-    ends = [limits((end, end))[1] for end in (lower, 0.2) if end > 0]
-    assert (found[:, 0] <= np.min(ends, axis=0)[:, 0] + 1e-12).all()
-    assert found[:, 1] == pytest.approx(np.max(ends, axis=0)[:, 1], rel=1e-12)
-    assert found[0, 0] == pytest.approx(0 if lower == 0 else ends[0][0, 0], rel=1e-12)
+def test_a_choice_by_area_is_one_under_the_belief_in_the_estimate():
+    choice = pr.choose(TEST, **NAMES, case="case", over=ONE)
     assert "at an estimated 10 % positives" in choice.answer
-    assert any(warning.startswith("Limits hold for every") for warning in choice.warnings)
+    expected = pr.evaluate(TEST, **NAMES, measure="iauprec", over=choice.over)
+    means = choice.models.sort("model")["mean"].to_list()
+    assert means == pytest.approx(expected.sort("model")["estimate"].to_list(), rel=1e-9)
+    # Its limits are of the mean under this belief, not of every prior of the interval.
+    assert not any(warning.startswith("Limits hold for every") for warning in choice.warnings)
 
 
 def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():

@@ -159,7 +159,7 @@ def crowd(models: int, folds: int, cases: int) -> pl.DataFrame:
     ("models", "folds", "cases", "note"),
     [
         (301, 1, 20, "Charts show the best 8 of 301 models"),
-        (2, 400, 8, "drawn are means over the 400 folds"),
+        (2, 400, 8, "2 models · 400 folds"),
     ],
 )
 def test_of_many_models_and_folds_what_can_be_seen_is_drawn(tmp_path, models, folds, cases, note):

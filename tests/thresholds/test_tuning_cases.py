@@ -41,9 +41,7 @@ def chosen(test, tuning, folder, **roles):
 def reported(test, tuning, folder, **roles):
     path = folder / "report.html"
     pr.report(test, over=OVER, tuning=tuning, path=path, constraints={"recall": 0.5}, **roles)
-    text = Page(path).text()
-    assert ("took no part in setting it" in text) == ("are in tuning, too" not in text)
-    return [text]
+    return [Page(path).text()]
 
 
 def applied(test, tuning, folder, **roles):
@@ -110,7 +108,7 @@ def test_patients_of_one_table_are_held_out_together(tmp_path):
     for table, cluster in ((alone, None), (copies, "patient"), (copies, None)):
         path = pr.report(table, **roles, cluster=cluster, path=tmp_path / "report.html")
         shown = Page(path).table("Thresholds")
-        alarms.append([value.split(" ")[0] for value in shown["alarms of 100 positives"]])
+        alarms.append([value.split(" ")[0] for value in shown["alarms of 100 negatives"]])
     assert alarms[1] == alarms[0]
     # Rows of a patient on both sides would fit the threshold to them.
     assert alarms[2] != alarms[0]

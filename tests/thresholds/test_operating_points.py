@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import FINITE_SCORES, tables
 
@@ -49,6 +49,17 @@ RULES = {
 
 @pytest.mark.parametrize("rule", RULES)
 @given(table=tables(), prior=st.sampled_from([0.03, 0.21, 0.53, 0.9]))
+@example(
+    # Two thresholds are as near to the balanced point, but for rounding.
+    table=pl.DataFrame(
+        {
+            "truth": [True, False, False, True, True],
+            "score": [-1.0, float("-inf"), -1.0, float("-inf"), -1.0],
+            "weight": [1.0, 1.0, 1.0, 0.7, 2.5],
+        }
+    ),
+    prior=0.9,
+)
 def test_each_rule_takes_the_best_of_all_thresholds(rule, table, prior):
     target, may, worth = RULES[rule]
     asked = {} if target is None else {"target": target}

@@ -45,11 +45,14 @@ class UnitInfluences(NamedTuple):
         # A measure may be unknown of a model.
         with np.errstate(invalid="ignore"):
             total = np.asarray(
-                sum(f * (own @ own.mT) for f, own in zip(self.factors, sums, strict=True))
+                sum(
+                    f * (own @ own.swapaxes(-1, -2))
+                    for f, own in zip(self.factors, sums, strict=True)
+                )
             )
             if self.joint is not None:
-                both = sums[0] @ sums[1].mT
-                total = total + self.joint * (both + both.mT)
+                both = sums[0] @ sums[1].swapaxes(-1, -2)
+                total = total + self.joint * (both + both.swapaxes(-1, -2))
         return total
 
     def difference(self, first: int, second: int, measure: int = 0) -> list[Array]:

@@ -19,6 +19,7 @@ from polaroc.base.columns import (
     with_level,
 )
 from polaroc.base.private_columns import private
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.surface import with_rates
 from polaroc.errors import InvalidArgument, check_choice
@@ -332,11 +333,13 @@ def _selected(
         pl.when(may).then(objective).alias(worth), CALLED.alias(called),
     ).cache()  # fmt: skip
     best = placed.group_by(groups).agg(
-        pl.col(worth, "positives", "negatives").max(), pl.col("note").first()
+        pl.col("positives", "negatives").max(), pl.col("note").first()
     )
+    # Equal but for rounding.
+    least = pl.col(worth).max() - ROUNDING * pl.col(worth).abs().max()
     points = (
         placed.drop_nulls(worth)
-        .join(best, on=[*groups, worth], how="semi", nulls_equal=True)
+        .filter(pl.col(worth) >= least.over(groups))
         .sort(called)
         .unique(groups, keep="first", maintain_order=True)
     )

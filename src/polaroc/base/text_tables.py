@@ -20,7 +20,7 @@ MOST_NOTES, MORE_NOTES = 3, "in .warnings"
 
 
 class Result:
-    """What a verb found, as the same sentences and tables in a terminal and a notebook.
+    """The result of a verb, as the same sentences and tables in a terminal and a notebook.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class Rows(Result):
 
     @property
     def shown(self) -> list[Any]:
-        """What the screen shows of the table, and the notes."""
+        """The part of the table that the screen shows, and the notes."""
         return [*self.parts, *self.warnings]
 
 

@@ -173,7 +173,7 @@ class Choice(Result):
 
 
 class Candidates(NamedTuple):
-    """What models are chosen by: a measure, or a cost, under a belief and at single priors."""
+    """The measure or cost that models are chosen by, under a belief and at single priors."""
 
     models: pl.Series
     evidence: Evidence
@@ -259,7 +259,7 @@ def caveats(
     *,
     is_tested: bool = False,
 ) -> list[str]:
-    """What the probabilities rest on, and what else has to be known about the first model."""
+    """Assumptions of the probabilities, and what else has to be known about the first model."""
     evidence = candidates.evidence
     is_sure = ranked["probability_best"].count() > 0
     doubts = " ".join(() if is_tested and is_sure else evidence.doubts)

@@ -62,7 +62,7 @@ class GateResult(Result):
 
     @property
     def verdict(self) -> Verdict:
-        """What the interval and the margin say."""
+        """The verdict that follows from the interval and the margin."""
         if self.lower is None or self.upper is None:
             return "undecided"
         worst, best = self.lower, self.upper

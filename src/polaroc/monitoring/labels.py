@@ -1,4 +1,4 @@
-"""What labels of some cases in use show of thresholds."""
+"""Rates of thresholds from the labels of some cases in use."""
 
 from __future__ import annotations
 

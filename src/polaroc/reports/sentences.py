@@ -61,7 +61,7 @@ def decide(findings: Findings) -> Decision:
 
 
 def title_of(findings: Findings) -> str:
-    """What the page is about: the models and the share of positives."""
+    """The subject of the page: the models and the share of positives."""
     return f"{named(findings.models.to_list())} {_where(findings)}"
 
 
@@ -95,7 +95,7 @@ def counts(findings: Findings) -> str:
 
 
 def action(thresholds: Thresholds) -> str:
-    """What to do with scores, in words that begin with a verb."""
+    """The action to take on scores, in words that begin with a verb."""
     if thresholds.text is None:
         return f"raise no alarm: {_none_does(thresholds)}"
     if thresholds.folds > 1:

@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import column_name
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.columns import PRIVATE, column_name
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.segments import segment_columns
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES

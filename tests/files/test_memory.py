@@ -4,7 +4,7 @@ import pytest
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
-from polaroc.files import memory
+from polaroc.files import resources
 
 ROWS = {"truth": [1, 0], "score": [2, 1]}
 
@@ -61,6 +61,6 @@ def test_groups_leave_what_is_neither_used_nor_reserved(tmp_path, monkeypatch, l
         (tmp_path / path / names[1]).write_text(f"{used}\n")
         (tmp_path / path / "memory.stat").write_text(f"{names[2]} {cached}\n")
     (tmp_path / "own").write_text(f"{line}\n")
-    monkeypatch.setattr(memory, "CONTROL_GROUPS", tmp_path)
-    monkeypatch.setattr(memory, "OWN_GROUPS", tmp_path / "own")
-    assert memory.available() == left
+    monkeypatch.setattr(resources, "CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(resources, "OWN_GROUPS", tmp_path / "own")
+    assert resources.available() == left

@@ -1,4 +1,4 @@
-"""Reserved names of columns, and checks of names, keys and their types."""
+"""Names of columns, private and reserved, and checks of names, keys and their types."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
@@ -9,6 +9,30 @@ from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.typing import EagerTable
 
+# Columns of intermediate tables begin with this, and no column of a user may.
+PRIVATE = "__polaroc_"
+
+
+def private(name: str) -> str:
+    """The private column of this name."""
+    return PRIVATE + name
+
+
+def _columns(names: str) -> list[str]:
+    return [private(name) for name in names.split()]
+
+
+# Predictions and their keys.
+TRUTH, WEIGHT, ROW_ERROR, CLUSTER, LABEL = _columns("truth weight row_error cluster label")
+LEAST_LABEL, GREATEST_LABEL = _columns("least_label greatest_label")
+# Sorted rows and curves.
+KEY_INDEX, SORT_CODE, PLACE, NEG_SQUARES = _columns("index code place neg_squares")
+# Tables, and what is counted of them.
+ROW, ROWS, COUNT, SIZE, RANGE, SAME = _columns("row rows count size range same")
+VALUE, AT, HAVE, SPREAD, RESPONSE = _columns("value at have spread response")
+LIMITS_NOTE, ERROR, SENS, PANEL = _columns("limits_note error sens panel")
+
+# Columns of results.
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
 )  # fmt: skip

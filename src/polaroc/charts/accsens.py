@@ -8,8 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy
-from polaroc.base.private_columns import ERROR, SENS
+from polaroc.base.columns import ERROR, SENS, as_lazy
 from polaroc.charts.layers import data, line_layer, tooltips
 from polaroc.charts.libraries import alt, unchecked
 from polaroc.charts.lines import lines, named_rows, series_of

@@ -8,8 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, as_lazy, require
-from polaroc.base.private_columns import HAVE
+from polaroc.base.columns import COVERAGE, HAVE, MEASURE_COLUMNS, as_lazy, require
 from polaroc.charts.layers import band_layer, data, line_layer, tooltips
 from polaroc.charts.libraries import alt, unchecked
 from polaroc.charts.lines import lines, series_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
-from polaroc.base.rounding import percent
+from polaroc.base.text import percent
 from polaroc.charts.layers import (
     band_layer,
     dashed_line,

@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import CURVE, GRID, as_lazy, curve_keys, require
-from polaroc.base.private_columns import PANEL
+from polaroc.base.columns import CURVE, GRID, PANEL, as_lazy, curve_keys, require
 from polaroc.base.tables import as_polars
 from polaroc.charts.layers import (
     Records,

@@ -8,8 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import curve_keys
-from polaroc.base.private_columns import private
+from polaroc.base.columns import curve_keys, private
 from polaroc.base.tables import as_polars
 from polaroc.charts.layers import Records, chance_diagonal, data, line_layer
 from polaroc.charts.libraries import alt, unchecked

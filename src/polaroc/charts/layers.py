@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from polaroc.base.private_columns import PANEL
+from polaroc.base.columns import PANEL
 from polaroc.charts.libraries import alt
 from polaroc.charts.theme import GREY, PANEL_SIZE, SIZE, prior_label
 

@@ -6,8 +6,7 @@ from math import sqrt
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import within
-from polaroc.base.private_columns import private
+from polaroc.base.columns import private, within
 from polaroc.charts.lines import refuse_more
 from polaroc.charts.theme import SIZE
 from polaroc.typing import Array

@@ -12,7 +12,7 @@ from polaroc.cli.measures_table import commonest_notes
 from polaroc.cli.screen import print_notes, progress
 from polaroc.cli.sources import opened
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import atomic_file, check_new
+from polaroc.files.write import atomic_file, check_new
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
 from polaroc.typing import Prior

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.rounding import number
+from polaroc.base.text import number
 from polaroc.base.text_tables import FoldedTable, table
 from polaroc.measures.catalog import CATALOG, label
 from polaroc.measures.table import humanize_note

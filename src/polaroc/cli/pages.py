@@ -11,7 +11,7 @@ from polaroc.cli import options as opt
 from polaroc.cli.results import Output, Rows
 from polaroc.cli.screen import print_notes, progress, show
 from polaroc.cli.sources import further_table, opened
-from polaroc.files.atomic import atomic_file, check_new
+from polaroc.files.write import atomic_file, check_new
 from polaroc.reports.page import is_report
 from polaroc.reports.report import check_format
 

@@ -11,13 +11,13 @@ import polars as pl
 import polars.selectors as cs
 import typer
 
-from polaroc.base.rounding import number
+from polaroc.base.text import number
 from polaroc.base.text_tables import FoldedTable, Result
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.screen import print_notes, show, with_options, write_nowhere
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import atomic_file, atomic_folder, check_new, check_replaceable
 from polaroc.files.read import COMPRESSED, FORMATS, SEPARATORS
+from polaroc.files.write import atomic_file, atomic_folder, check_new, check_replaceable
 
 # Beginnings of cells that spreadsheets read as formulas, except plain numbers.
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"

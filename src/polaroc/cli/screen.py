@@ -19,8 +19,8 @@ from rich.text import Text
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import MORE_NOTES
 from polaroc.errors import PolarocError, PolarocWarning, without_long_words
-from polaroc.files.atomic import DISK, INPUTS, refusal
 from polaroc.files.read import ONLY_UTF_8
+from polaroc.files.write import DISK, INPUTS, refusal
 
 RENAME_FILE = "rename the file, folder or column."
 # Arguments that hints name, as options. Most have the same name.

@@ -16,11 +16,10 @@ import polaroc as pr
 from polaroc.cli.options import roles
 from polaroc.cli.screen import print_notes
 from polaroc.errors import InvalidArgument, PolarocError, quoted
-from polaroc.files.atomic import keep_input
 from polaroc.files.read import scan, unchanged
-from polaroc.predictions.canonical import IDENTIFYING, named_columns
+from polaroc.files.write import keep_input
 from polaroc.predictions.cases import MEASURED, Cases
-from polaroc.predictions.columns import BY_DEFAULT
+from polaroc.predictions.columns import BY_DEFAULT, IDENTIFYING, named_columns
 
 STDIN = "-"
 

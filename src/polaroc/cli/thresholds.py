@@ -8,14 +8,13 @@ import typer
 
 import polaroc as pr
 from polaroc.base.columns import PROMISE, curve_keys
-from polaroc.base.rounding import significant
-from polaroc.base.text import noted_by_kind
+from polaroc.base.text import noted_by_kind, significant
 from polaroc.cli import options as opt
 from polaroc.cli.results import Rows, deliver, json_rows, rows_table
 from polaroc.cli.screen import print_notes, progress
 from polaroc.cli.sources import opened
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import check_new
+from polaroc.files.write import check_new
 from polaroc.predictions.cases import Cases
 from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwritten
 from polaroc.thresholds.texts import threshold_texts

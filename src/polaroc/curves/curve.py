@@ -7,8 +7,16 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, EFFECTIVE, collect_like, within
-from polaroc.base.private_columns import ROW_ERROR, ROWS, TRUTH, WEIGHT
+from polaroc.base.columns import (
+    CURVE,
+    EFFECTIVE,
+    ROW_ERROR,
+    ROWS,
+    TRUTH,
+    WEIGHT,
+    collect_like,
+    within,
+)
 from polaroc.base.tables import as_polars
 from polaroc.curves.segments import COUNTS, rate
 from polaroc.curves.totals import totals

@@ -9,8 +9,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import collect_like, curve_keys, refuse_clash
-from polaroc.base.private_columns import PLACE
+from polaroc.base.columns import PLACE, collect_like, curve_keys, refuse_clash
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
 from polaroc.curves.whole import whole_curves

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import EFFECTIVE
-from polaroc.base.private_columns import CLUSTER, KEY_INDEX, SORT_CODE, TRUTH, WEIGHT
+from polaroc.base.columns import CLUSTER, EFFECTIVE, KEY_INDEX, SORT_CODE, TRUTH, WEIGHT
 from polaroc.curves.totals import totals
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.columns import PRIVATE
 from polaroc.typing import Quantity
 
 COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")

@@ -15,10 +15,10 @@ from polaroc.base.columns import (
     as_lazy,
     collect_like,
     curve_keys,
+    private,
     require,
     within,
 )
-from polaroc.base.private_columns import private
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.priors.grids import is_among, prior, skew, some_priors

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from polaroc.base.columns import EFFECTIVE, MAX_SQUARED
-from polaroc.base.private_columns import (
+from polaroc.base.columns import (
     COUNT,
+    EFFECTIVE,
+    MAX_SQUARED,
     NEG_SQUARES,
     ROW_ERROR,
     TRUTH,

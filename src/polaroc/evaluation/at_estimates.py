@@ -2,8 +2,7 @@
 
 import polars as pl
 
-from polaroc.base.columns import PRIOR_LIMITS
-from polaroc.base.private_columns import private
+from polaroc.base.columns import PRIOR_LIMITS, private
 from polaroc.base.text import joined_notes
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, with_estimates
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import COUNT, PLACE, RANGE, SIZE
+from polaroc.base.columns import COUNT, PLACE, RANGE, SIZE
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.kernel import ranked
 from polaroc.curves.totals import totals
@@ -32,9 +32,7 @@ from polaroc.evaluation.sums import (
     sums_of_rows,
     sums_of_segments,
 )
-from polaroc.files.locks import locked_folder, sweep
-from polaroc.files.memory import Memory, resolve_memory
-from polaroc.files.progress import Progress
+from polaroc.files.resources import Memory, Progress, locked_folder, resolve_memory, sweep
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import merged
 from polaroc.predictions.cases import Cases, check_labels_of, refuse_errors

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import COUNT, KEY_INDEX, TRUTH, WEIGHT
+from polaroc.base.columns import COUNT, KEY_INDEX, TRUTH, WEIGHT
 from polaroc.curves.hull import hulls
 from polaroc.curves.kernel import Ranked, ranked
 from polaroc.curves.segments import COUNTS, segment_columns

@@ -12,7 +12,7 @@ import polars as pl
 
 from polaroc.base.text import MISSING_WORDS
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
-from polaroc.files.atomic import keep_input
+from polaroc.files.write import keep_input
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet",

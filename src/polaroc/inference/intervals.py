@@ -8,8 +8,18 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level
-from polaroc.base.private_columns import CLUSTER, KEY_INDEX, LIMITS_NOTE, ROW, TRUTH, WEIGHT
+from polaroc.base.columns import (
+    CLUSTER,
+    INTERVAL,
+    KEY_INDEX,
+    LIMITS_NOTE,
+    OVER,
+    ROW,
+    TRUTH,
+    WEIGHT,
+    WITH_INTERVAL,
+    with_level,
+)
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.kernel import Ranked

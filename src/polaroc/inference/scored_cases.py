@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import parts_by_key
-from polaroc.base.private_columns import PLACE
+from polaroc.base.columns import PLACE, parts_by_key
 from polaroc.base.statistics import equal_units
 from polaroc.inference.variances import cluster_numbers
 from polaroc.predictions.cases import Cases

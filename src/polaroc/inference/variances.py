@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import CLUSTER, KEY_INDEX, private
+from polaroc.base.columns import CLUSTER, KEY_INDEX, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.kernel import Ranked
 from polaroc.inference.evidence import FEWEST_CLUSTERS

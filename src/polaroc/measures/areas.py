@@ -9,8 +9,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import pair_of, shortened
-from polaroc.base.columns import EFFECTIVE
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.columns import EFFECTIVE, PRIVATE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import Segment, segment
 from polaroc.errors import InvalidArgument, check_choice

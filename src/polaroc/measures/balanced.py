@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.columns import PRIVATE
 from polaroc.base.statistics import quadrature
 from polaroc.curves.segments import Segment, segment
 from polaroc.priors.grids import skew

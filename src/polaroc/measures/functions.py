@@ -8,8 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, EFFECTIVE, collect_like, curve_keys, effective_column
-from polaroc.base.private_columns import VALUE
+from polaroc.base.columns import CURVE, EFFECTIVE, VALUE, collect_like, curve_keys, effective_column
 from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.columns import PRIVATE
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
 from polaroc.priors.beliefs import resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew

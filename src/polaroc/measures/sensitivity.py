@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import pair_of, shortened
-from polaroc.base.columns import collect_like
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.columns import PRIVATE, collect_like
 from polaroc.curves.segments import segment
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, check_choice

@@ -5,14 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from polaroc.base.columns import (
+    COUNT,
     COVERAGE,
     EFFECTIVE,
     MEASURE_COLUMNS,
     OVER,
+    PLACE,
+    VALUE,
     WITH_INTERVAL,
     effective_column,
+    private,
 )
-from polaroc.base.private_columns import COUNT, PLACE, VALUE, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.measures.spec import Measure

@@ -11,16 +11,15 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_ratio, check_text
-from polaroc.base.columns import as_lazy, column_names
-from polaroc.base.private_columns import RESPONSE
-from polaroc.base.rounding import number, p_in_words, p_value
+from polaroc.base.columns import RESPONSE, as_lazy, column_names
+from polaroc.base.text import number, p_in_words, p_value
 from polaroc.base.text_tables import Result, noted, table_of
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.inference.evidence import evidence_from_folds
 from polaroc.models.compare import f_test, rounding_floor
 from polaroc.models.copied_folds import copied_folds
 from polaroc.models.measure_rows import refuse_rows, rows_of
-from polaroc.predictions.canonical import check_columns
+from polaroc.predictions.columns import check_columns
 from polaroc.priors.grids import is_among
 from polaroc.typing import Table
 

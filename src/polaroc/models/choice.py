@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import with_level
-from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import number, probability
 from polaroc.base.text_tables import Result, noted, table_of
 from polaroc.inference.evidence import Evidence, all_pairs, by_holm
 from polaroc.measures.catalog import higher_is_better, in_words

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from polaroc.base.rounding import number, p_in_words, p_value, with_limits
+from polaroc.base.text import number, p_in_words, p_value, with_limits
 from polaroc.base.text_tables import Result, noted, table_of
 from polaroc.measures.catalog import in_words
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from polaroc.base.private_columns import HAVE, SIZE, private
+from polaroc.base.columns import HAVE, SIZE, private
 from polaroc.base.text import listed_rows
 from polaroc.predictions.cases import Cases
 

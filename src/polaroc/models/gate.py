@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_text, is_number, shortened
-from polaroc.base.rounding import rounded_up
+from polaroc.base.text import rounded_up
 from polaroc.errors import InvalidArgument, example
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label
 from polaroc.models.compare import WIDER_IN_GATE, compare

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from polaroc.base.columns import EFFECTIVE
-from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import equal_units
+from polaroc.base.text import rounded_up
 from polaroc.inference.evidence import NO_ERROR, quantile
 from polaroc.inference.influence import influence_of_cases, values
 from polaroc.inference.scored_cases import scored_by_key

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from polaroc.base.rounding import number
-from polaroc.base.text import escape_control
+from polaroc.base.text import escape_control, number
 from polaroc.base.text_tables import Result, noted
 
 if TYPE_CHECKING:

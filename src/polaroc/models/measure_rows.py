@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.checks import check_text, refuse_unused
-from polaroc.base.columns import OVER, RESERVED, as_lazy, require
-from polaroc.base.private_columns import AT, HAVE, PLACE, SPREAD
+from polaroc.base.columns import AT, HAVE, OVER, PLACE, RESERVED, SPREAD, as_lazy, require
 from polaroc.base.text import capitalised, listed_rows
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from polaroc.base.private_columns import HAVE, SIZE
+from polaroc.base.columns import HAVE, SIZE
 from polaroc.base.text import MAX_NAMED, listed_rows, noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.inference.evidence import Evidence

@@ -4,9 +4,17 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.rounding import ALMOST, number, p_in_words, percent, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text import MAX_NAMED, named, one_name
+from polaroc.base.text import (
+    ALMOST,
+    MAX_NAMED,
+    named,
+    number,
+    one_name,
+    p_in_words,
+    percent,
+    probability,
+)
 from polaroc.priors.beliefs import Belief, Over
 
 # Differences of areas below this are not told apart.

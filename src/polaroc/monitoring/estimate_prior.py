@@ -9,16 +9,15 @@ from typing import Any, NamedTuple, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import column_name, parts_by_key, refuse_clash, with_level
-from polaroc.base.private_columns import CLUSTER, TRUTH
-from polaroc.base.rounding import p_in_words
+from polaroc.base.columns import CLUSTER, TRUTH, column_name, parts_by_key, refuse_clash, with_level
+from polaroc.base.text import p_in_words
 from polaroc.curves.totals import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.monitoring.batches import Spread, shape_p_value, spread_of_batches
 from polaroc.monitoring.mixture import Reference, Sample
+from polaroc.predictions.audit import dependence
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import Table

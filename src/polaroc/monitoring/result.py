@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import OVER_ENDS
-from polaroc.base.rounding import percent, with_limits
+from polaroc.base.text import percent, with_limits
 from polaroc.base.text_tables import Result, noted, table
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from typing import (
 
 import polars as pl
 
-from polaroc.base.columns import engine_for
-from polaroc.base.private_columns import COUNT, LABEL, TRUTH
+from polaroc.base.columns import COUNT, LABEL, TRUTH, engine_for
 from polaroc.base.tables import as_polars
 from polaroc.base.text import listed_rows
 from polaroc.errors import (
@@ -33,8 +32,14 @@ from polaroc.errors import (
     quoted,
     warn,
 )
-from polaroc.predictions.canonical import IDENTIFYING, canonical_rows, named_columns
-from polaroc.predictions.columns import NEEDED, ROLES, Columns
+from polaroc.predictions.columns import (
+    IDENTIFYING,
+    NEEDED,
+    ROLES,
+    Columns,
+    canonical_rows,
+    named_columns,
+)
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
     NULL_TRUTH,

@@ -1,8 +1,29 @@
-"""The keywords that say what the columns of a table of predictions mean."""
+"""The columns of a table by their roles, and its rows in canonical columns."""
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, combinations
+from typing import Any, TypedDict
 
+import polars as pl
+
+from polaroc.base.columns import (
+    LABEL,
+    OF_THRESHOLDS,
+    PRIVATE,
+    RESERVED,
+    column_name,
+    column_names,
+    private,
+)
+from polaroc.base.text import is_missing_text
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.predictions.row_checks import (
+    INEXACT,
+    check_numeric,
+    score_column,
+    truth_column,
+    weight_column,
+)
 from polaroc.typing import Label, Nulls
 
 # Roles without which there is nothing to compute.
@@ -13,6 +34,16 @@ BY_DEFAULT = (*NEEDED, "model", "fold", "case")
 ROLES = ("model", "fold", "case", "cluster", "truth", "score", "weight", "count")
 # Names of the canonical columns, which no column of `by` may have.
 CANONICAL = frozenset((*ROLES, "error"))
+# Whether a score of a wide table lost digits when it was made a float.
+IS_INEXACT = private("inexact")
+# Roles whose values tell rows apart.
+IDENTIFYING = ("model", "fold", "case", "cluster", "by")
+# Roles that may have several columns.
+SEVERAL = ("fold", "by", "score")
+# Roles whose column can have no other role.
+EXCLUSIVE = {"truth", "score", "weight", "count"}
+# Pairs of other roles that one column cannot have.
+DISTINCT_ROLES = ({"model", "fold"}, {"model", "case"}, {"by", "model"}, {"by", "fold"})
 
 
 class Columns(TypedDict, total=False):
@@ -32,3 +63,190 @@ class Columns(TypedDict, total=False):
 
 
 KEYWORDS = (*Columns.__annotations__,)
+
+
+def named_columns(
+    columns: Mapping[str, Any], schema: Mapping[str, pl.DataType], keep: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """The columns of each role; raise for columns that are missing or cannot have their role."""
+    unknown = [name for name in columns if name not in KEYWORDS]
+    if unknown:
+        raise TypeError(f"there is no keyword argument {quoted(unknown)}; see help(pr.cases)")
+    names = {}
+    for role in (*ROLES, "by"):
+        value = columns.get(role)
+        if value is not None:
+            names[role] = (
+                column_names(value, role) if role in SEVERAL else [column_name(value, role)]
+            )
+    names = {role: of_role for role, of_role in names.items() if of_role}
+    taken = set(chain(*names.values()))
+    for role in BY_DEFAULT:
+        if role not in columns and role not in taken and role in schema:
+            names[role] = [role]
+    check_columns(schema, [*keep, *chain(*names.values())])
+    if "weight" in names and "count" in names:
+        raise InvalidArgument(
+            "count and weight are both given: a row either stands for equal cases or has a weight.",
+            hint="repeat the rows as often as their count says, and keep weight.",
+        )
+    if is_wide(columns) and "model" in names:
+        raise InvalidArgument(
+            f"score has one column per model, and model is {names['model'][0]!r}, too.",
+            hint="model=None, or give one column of scores.",
+        )
+    for one, other in combinations(names, 2):
+        are_exclusive = {one, other} & EXCLUSIVE or {one, other} in DISTINCT_ROLES
+        shared = [name for name in names[one] if name in names[other]]
+        if are_exclusive and shared:
+            raise InvalidArgument(
+                f"the column {shared[0]!r} is {one} and {other}, which are different things.",
+                hint=f"name another column, or none: {other}=None.",
+            )
+    times = [name for name in keep if not name.startswith(PRIVATE)]
+    for role, of_role in (("by", names.get("by", [])), ("time", times)):
+        for name in of_role:
+            if name in CANONICAL | RESERVED | OF_THRESHOLDS or name.startswith(PRIVATE):
+                raise InvalidArgument(
+                    f"{role} has the column {name!r}, reserved for polaroc's own columns.",
+                    hint="rename it first; model, fold and case are no columns of by.",
+                )
+    for name in {name for role in IDENTIFYING for name in names.get(role, ())}:
+        if schema[name] == pl.Object:
+            raise InvalidPredictions(
+                f"the column {name!r} has values of different types.",
+                hint="make them one type first, for example with .astype(str) in pandas.",
+            )
+    return names
+
+
+def is_wide(columns: Mapping[str, Any]) -> bool:
+    """Whether the scores are a list of columns, each of a model."""
+    return bool(columns.get("score")) and not isinstance(columns["score"], str)
+
+
+def check_columns(present: Collection[str], wanted: Sequence[str]) -> None:
+    """Refuse names that are no columns of the table."""
+    unknown = list(dict.fromkeys(name for name in wanted if name not in present))
+    if unknown:
+        raise InvalidArgument(
+            f"there is no column {quoted(unknown)}; the table has "
+            f"{quoted([*present]) or 'no columns'}.",
+            hint="check the spelling of the columns.",
+        )
+
+
+def canonical_rows(
+    table: Any,
+    columns: Mapping[str, Any],
+    names: Mapping[str, Sequence[str]],
+    keep: Sequence[str],
+) -> tuple[Any, pl.DataType, tuple[int, ...]]:
+    """The rows in canonical columns, the type of the scores, and codes of errors that may occur.
+
+    `error` is the code of the reason why a row cannot be ranked, and null for a valid row.
+    """
+    schema, scores = table.collect_schema(), names.get("score", [])
+    positive = columns.get("positive")
+
+    def key(name: str) -> pl.Expr:
+        """A key; NaN is a missing value, as in pandas."""
+        return pl.col(name).fill_nan(None) if schema[name].is_float() else pl.col(name)
+
+    if isinstance(table, pl.DataFrame):
+        for name in {name for role in ("by", "model", "fold") for name in names.get(role, ())}:
+            if schema[name].is_float() and (count := table[name].is_nan().sum()):
+                raise InvalidPredictions(
+                    f"the key {name!r} is NaN in {count:,} row(s).",
+                    hint=f"make it null first: pl.col({name!r}).fill_nan(None).",
+                )
+    chosen = [*map(key, names.get("by", ())), *map(pl.col, keep)]
+    if "fold" in names:
+        folds = names["fold"]
+        chosen.append((key(folds[0]) if len(folds) == 1 else _joined(folds)).alias("fold"))
+    raw = {role: names[role][0] for role in ROLES if role in names and role not in SEVERAL}
+    for role, name in raw.items():
+        chosen.append((key(name) if role in IDENTIFYING else pl.col(name)).alias(role))
+    if "truth" in raw and positive is not None and isinstance(table, pl.LazyFrame):
+        # Labels are checked on the rows that were read: the plan is not read again.
+        chosen.append(pl.col(raw["truth"]).alias(LABEL))
+    if is_wide(columns):
+        rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
+    else:
+        rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
+    types = rows.collect_schema()
+    values: dict[str, pl.Expr] = {}
+    errors: list[tuple[int, pl.Expr]] = []
+    if scores:
+        if types["score"] == pl.String:
+            check_numeric("score", pl.String(), scores, _first_word(rows.lazy()))
+        values["score"], errors = score_column(pl.col("score"), types["score"], scores)
+        if is_wide(columns):
+            errors.append((INEXACT, pl.col(IS_INEXACT)))
+    if "truth" in raw:
+        values["truth"], of_truth = truth_column(
+            pl.col("truth"), types["truth"], raw["truth"], positive
+        )
+        errors += of_truth
+    for role in ("weight", "count"):
+        if role in raw:
+            values[role], of_role = weight_column(pl.col(role), types[role], raw[role], role)
+            errors += of_role
+    error = pl.coalesce(
+        pl.lit(None, pl.UInt8),
+        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in errors),
+    )
+    return (
+        rows.with_columns(**values, error=error).drop(IS_INEXACT, strict=False),
+        types["score"] if scores else pl.Float64(),
+        tuple(dict.fromkeys(code for code, _ in errors)),
+    )
+
+
+def _joined(folds: Sequence[str]) -> pl.Expr:
+    """Several columns of folds, joined by dots."""
+    parts = []
+    for name in folds:
+        part = pl.col(name).cast(pl.String)
+        for mark in ("\\", "."):
+            # Dots within values are escaped, so that different folds stay different.
+            part = part.str.replace_all(mark, f"\\{mark}", literal=True)
+        parts.append(part.fill_null("\\null"))
+    return pl.concat_str(*parts, separator=".")
+
+
+def _one_row_per_model(
+    table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str], *, numbered: bool
+) -> Any:
+    """The rows of a wide table, one for each column of scores, whose name is the `model`.
+
+    Where rows are `numbered`, `case` is the number of the row in the wide table.
+    """
+    schema, row = table.collect_schema(), private("row")
+    # Under private names, since a column of scores may be called like one of those chosen.
+    models = {private(f"score_{i}"): name for i, name in enumerate(scores)}
+    both = {}
+    for private_name, name in models.items():
+        value, errors = score_column(pl.col(name), schema[name], name)
+        inexact = dict(errors).get(INEXACT, pl.lit(False))
+        both[private_name] = pl.struct(value.alias("score"), inexact.alias(IS_INEXACT))
+    case = [pl.col(row).alias("case")] if numbered else []
+    wide = table.with_row_index(row).select(*chosen, *case, **both)
+    index = pl.selectors.exclude([*models])
+    long = wide.unpivot([*models], index=index, variable_name="model", value_name=row)
+    model = pl.col("model").replace_strict([*models], [*scores], return_dtype=pl.String)
+    return long.with_columns(model).unnest(row)
+
+
+def _first_word(rows: pl.LazyFrame) -> str:
+    """The first score that is text and no number, as the end of a message."""
+    text, row = pl.col("score"), private("row")
+    is_no_number = text.cast(pl.Float64, strict=False).is_null() & ~is_missing_text(text)
+    first = (
+        rows.with_row_index(row, offset=1)
+        .filter(is_no_number)
+        .select("score", row)
+        .head(1)
+        .collect()
+    )
+    return "; {!r} in row {:,} is none".format(*first[0].row(0)) if first.height else ""

@@ -8,13 +8,11 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import column_name, column_names, refuse_clash
-from polaroc.base.private_columns import LABEL, VALUE
+from polaroc.base.columns import LABEL, VALUE, column_name, column_names, refuse_clash
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, NotSupported, quoted
-from polaroc.predictions.canonical import check_columns, named_columns
 from polaroc.predictions.cases import Cases, as_cases
-from polaroc.predictions.columns import NEEDED, Columns
+from polaroc.predictions.columns import NEEDED, Columns, check_columns, named_columns
 from polaroc.predictions.row_checks import INEXACT, score_column
 from polaroc.typing import Label, Table
 

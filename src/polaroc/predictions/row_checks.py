@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import one_or_several
-from polaroc.base.private_columns import GREATEST_LABEL, LABEL, LEAST_LABEL, ROW_ERROR, TRUTH
+from polaroc.base.columns import GREATEST_LABEL, LABEL, LEAST_LABEL, ROW_ERROR, TRUTH
 from polaroc.base.text import is_missing_text, joined_notes
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Label

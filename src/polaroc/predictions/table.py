@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import Engine, engine_for
-from polaroc.base.private_columns import CLUSTER, LABEL, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.columns import CLUSTER, LABEL, ROW_ERROR, TRUTH, WEIGHT, Engine, engine_for
 from polaroc.base.text import joined_notes
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, WRONG

@@ -13,18 +13,25 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
-from polaroc.base.columns import parts_by_key, refuse_clash, with_level
-from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT, private
-from polaroc.base.rounding import p_in_words, p_value, with_limits
+from polaroc.base.columns import (
+    CLUSTER,
+    TRUTH,
+    WEIGHT,
+    parts_by_key,
+    private,
+    refuse_clash,
+    with_level,
+)
 from polaroc.base.statistics import equal_units
+from polaroc.base.text import p_in_words, p_value, with_limits
 from polaroc.base.text_tables import Result, noted
 from polaroc.base.text_tables import table as text_table
 from polaroc.curves.curve import curves_of
 from polaroc.curves.totals import totals
 from polaroc.measures.scoring import NOT_PROBABILITIES
+from polaroc.predictions.audit import dependence, with_note
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import one_class_note, read
 from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew, some_priors

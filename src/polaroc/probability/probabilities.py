@@ -10,22 +10,25 @@ import polars as pl
 
 from polaroc.base.checks import check_bool
 from polaroc.base.columns import (
+    KEY_INDEX,
+    PLACE,
+    ROW,
+    SAME,
     check_shared_keys,
     column_names,
     curve_keys,
+    private,
     refuse_clash,
     with_key_types,
     within,
 )
-from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.canonical import named_columns
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
-from polaroc.predictions.columns import Columns
+from polaroc.predictions.columns import Columns, named_columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.grids import is_among, skew, some_priors

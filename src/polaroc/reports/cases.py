@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from polaroc import rates
-from polaroc.base.rounding import percent
+from polaroc.base.text import percent
 from polaroc.priors.grids import skew
 from polaroc.reports.words import counted
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.rounding import number, percent, with_limits
-from polaroc.base.text import named
+from polaroc.base.text import named, number, percent, with_limits
 from polaroc.charts.layers import data
 from polaroc.charts.pairwise import estimates_in_words
 from polaroc.charts.saving import escape_names

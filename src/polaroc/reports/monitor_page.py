@@ -3,7 +3,7 @@
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.rounding import with_limits
+from polaroc.base.text import with_limits
 from polaroc.charts.monitoring import MAX_POINTS
 from polaroc.monitoring.result import QUANTITIES, Monitor
 from polaroc.reports.figures import Figure

@@ -10,7 +10,7 @@ import polars as pl
 
 from polaroc.base.checks import check_text, refuse_unused, shortened
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import atomic_file, check_new
+from polaroc.files.write import atomic_file, check_new
 from polaroc.models.choose import checked_over
 from polaroc.models.inputs import compared_cases
 from polaroc.monitoring.result import Monitor

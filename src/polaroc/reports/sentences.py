@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.rounding import number, percent, significant
-from polaroc.base.text import capitalised, named, one_name
+from polaroc.base.text import capitalised, named, number, one_name, percent, significant
 from polaroc.measures.catalog import in_words
 from polaroc.models.fold_thresholds import ON_OTHERS, OWN_SCALES, judged_on_other_folds
 from polaroc.models.sentences import changes, describe_priors

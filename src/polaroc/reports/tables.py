@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polaroc.base.rounding import number, p_value, percent, probability, significant
+from polaroc.base.text import number, p_value, percent, probability, significant
 from polaroc.models.comparison import first_pairs
 from polaroc.priors.grids import skew
 from polaroc.rates import precision

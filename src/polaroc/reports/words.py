@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from polaroc import rates
-from polaroc.base.rounding import ALL, percent
+from polaroc.base.text import ALL, percent
 from polaroc.priors.grids import skew
 
 # Of 100, from which on one decimal would round to all.

@@ -19,13 +19,16 @@ from polaroc.base.columns import (
     OF_THRESHOLDS,
     PRIOR_LIMITS,
     RESERVED,
+    SAME,
+    TRUTH,
+    WEIGHT,
     as_lazy,
     check_shared_keys,
+    private,
     require,
     with_key_types,
     with_level,
 )
-from polaroc.base.private_columns import SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.segments import share as share_of

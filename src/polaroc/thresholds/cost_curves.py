@@ -9,8 +9,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_bool, check_share, shares
-from polaroc.base.columns import HAS_BOTH, collect_like, curve_keys, with_level, within
-from polaroc.base.private_columns import private
+from polaroc.base.columns import HAS_BOTH, collect_like, curve_keys, private, with_level, within
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import cases_or_curve, curves_of, like

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polaroc.base.private_columns import CLUSTER, COUNT, ROWS, TRUTH, WEIGHT, private
+from polaroc.base.columns import CLUSTER, COUNT, ROWS, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, check_clusters

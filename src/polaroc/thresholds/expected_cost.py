@@ -16,10 +16,10 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     curve_keys,
+    private,
     require,
     with_level,
 )
-from polaroc.base.private_columns import private
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.hull import hulls_of
 from polaroc.predictions.cases import Cases, frame_of_cases

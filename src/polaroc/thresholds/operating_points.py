@@ -16,16 +16,16 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     PROMISE,
     curve_keys,
+    private,
     with_level,
 )
-from polaroc.base.private_columns import private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import cases_or_curve, curves_of, like
 from polaroc.curves.surface import with_rates
 from polaroc.errors import InvalidArgument, check_choice
+from polaroc.predictions.audit import dependence, with_note
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief

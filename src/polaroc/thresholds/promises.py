@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import PRIOR_LIMITS, within
-from polaroc.base.private_columns import private
+from polaroc.base.columns import PRIOR_LIMITS, private, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.priors.in_use import NO_INTERVAL, within_unit

@@ -9,12 +9,11 @@ import numpy as np
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIOR_LIMITS
-from polaroc.base.private_columns import private
+from polaroc.base.columns import PRIOR_LIMITS, private
 from polaroc.base.statistics import binomial_band
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
+from polaroc.predictions.audit import dependence
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.dependence import dependence
 from polaroc.priors.in_use import MIN_PRIOR
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.typing import Array

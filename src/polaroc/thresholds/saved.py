@@ -12,8 +12,7 @@ import polars as pl
 from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
-from polaroc.files.atomic import atomic_file
-from polaroc.files.sealed import blank_seal, read_sealed, sealed
+from polaroc.files.write import atomic_file, blank_seal, read_sealed, sealed
 
 KIND = "polaroc thresholds 2"
 NUMBERS = (

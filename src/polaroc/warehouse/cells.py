@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from polaroc.base.columns import MAX_SQUARED
-from polaroc.base.private_columns import (
+from polaroc.base.columns import (
     GREATEST_LABEL,
     LEAST_LABEL,
+    MAX_SQUARED,
     NEG_SQUARES,
     PLACE,
     ROW_ERROR,

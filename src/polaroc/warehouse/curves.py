@@ -6,8 +6,7 @@ from typing import Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, EFFECTIVE
-from polaroc.base.private_columns import NEG_SQUARES, PLACE, ROW_ERROR, ROWS
+from polaroc.base.columns import CURVE, EFFECTIVE, NEG_SQUARES, PLACE, ROW_ERROR, ROWS
 from polaroc.curves.hull import hull as hull_locally
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE, WRONG

@@ -8,8 +8,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import EFFECTIVE
-from polaroc.base.private_columns import COUNT, NEG_SQUARES, private
+from polaroc.base.columns import COUNT, EFFECTIVE, NEG_SQUARES, private
 from polaroc.base.text import joined_notes
 from polaroc.curves.totals import effective_number
 from polaroc.errors import NotSupported

@@ -8,8 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_bool
-from polaroc.base.columns import check_shared_keys, curve_keys, refuse_clash, within
-from polaroc.base.private_columns import SAME, private
+from polaroc.base.columns import SAME, check_shared_keys, curve_keys, private, refuse_clash, within
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE

@@ -6,13 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import RENAME, RESERVED
-from polaroc.base.private_columns import PRIVATE, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.columns import PRIVATE, RENAME, RESERVED, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.predictions.canonical import is_wide
 from polaroc.predictions.cases import Cases, as_cases
-from polaroc.predictions.columns import NEEDED
+from polaroc.predictions.columns import NEEDED, is_wide
 from polaroc.predictions.row_checks import (
     INEXACT,
     NAN_SCORE,

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Unpack, cast
 
 from polaroc.base.checks import one_or_several
-from polaroc.base.columns import OVER
-from polaroc.base.private_columns import PLACE, ROW_ERROR
+from polaroc.base.columns import OVER, PLACE, ROW_ERROR
 from polaroc.errors import check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.predictions.columns import NEEDED, ROLES, Columns

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from polaroc import rates
-from polaroc.base.private_columns import private
+from polaroc.base.columns import private
 from polaroc.base.statistics import quadrature
 from polaroc.curves.segments import RATES, Segment
 from polaroc.measures.areas import auc_area

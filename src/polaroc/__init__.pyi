@@ -12,6 +12,8 @@ from polaroc.curves.dominance import dominance as dominance
 from polaroc.curves.hull import achievable as achievable
 from polaroc.curves.hull import hull as hull
 from polaroc.curves.mean import mean_curve as mean_curve
+from polaroc.curves.surface import pr_from_roc as pr_from_roc
+from polaroc.curves.surface import roc_from_pr as roc_from_pr
 from polaroc.curves.surface import surface as surface
 from polaroc.evaluation.evaluate import evaluate as evaluate
 from polaroc.measures.functions import auc as auc
@@ -34,8 +36,6 @@ from polaroc.priors.beliefs import uniform as uniform
 from polaroc.priors.grids import prior as prior
 from polaroc.priors.grids import prior_grid as prior_grid
 from polaroc.priors.grids import skew as skew
-from polaroc.priors.roc_pr import pr_from_roc as pr_from_roc
-from polaroc.priors.roc_pr import roc_from_pr as roc_from_pr
 from polaroc.probability.calibration import calibration as calibration
 from polaroc.probability.probabilities import probabilities as probabilities
 from polaroc.reports.report import report as report

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import is_number, shortened
-from polaroc.base.statistics import legendre, normal, quadrature
+from polaroc.base.statistics import normal, quadrature
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors.grids import prior, range_of, skew
 from polaroc.priors.in_use import level_of, the_estimate
@@ -153,12 +153,10 @@ def uniform(lo: float, hi: float, scale: Literal["prior", "skew"] = "prior") -> 
     # AUPREC is analytic in ln λ for imaginary parts below π. Up to ¾π no precision is above √2 in
     # absolute value, and the error falls as ρ^(−2n), where ρ is that of the Bernstein ellipse.
     n = ceil(-TOLERANCE / 2 / np.arcsinh(0.75 * np.pi / ((high - low) / 2)))
-    nodes, weights = map(np.array, legendre(n))
-    skews = np.exp((low + high) / 2 + (high - low) / 2 * nodes)
+    shares, weights = np.array(quadrature(n)).T
+    skews = np.exp(low + (high - low) * shares)
     masses = weights * (skews if scale == "skew" else skews / (1 + skews) ** 2)
-    if scale == "skew":
-        return _belief(name, skews, masses, (lo, hi), partial(_even_skews, lo, hi))
-    return _belief(name, skews, masses, (lo, hi), partial(_even_priors, lo, hi))
+    return _belief(name, skews, masses, (lo, hi), partial(_even_quantile, lo, hi, scale))
 
 
 def beta(a: float, b: float) -> Belief:
@@ -277,13 +275,10 @@ def labelled_range(label: str) -> tuple[float, float] | None:
         return None
 
 
-def _even_priors(lo: float, hi: float, share: Array) -> Array:
-    """The quantile of priors that are spread evenly from `lo` to `hi`."""
-    return lo + (hi - lo) * share
-
-
-def _even_skews(lo: float, hi: float, share: Array) -> Array:
-    """The quantile of priors whose skews are spread evenly."""
+def _even_quantile(lo: float, hi: float, scale: str, share: Array) -> Array:
+    """The quantile of priors that are spread evenly, or whose skews are, from `lo` to `hi`."""
+    if scale == "prior":
+        return lo + (hi - lo) * share
     priors: Array = prior(skew(lo) - (skew(lo) - skew(hi)) * share)
     return priors
 

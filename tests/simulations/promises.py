@@ -37,8 +37,8 @@ from scipy.stats import norm, rankdata
 import polaroc as pr
 from polaroc.monitoring import mixture
 from polaroc.priors.in_use import within_unit
-from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.promises import Sample, promised
+from polaroc.thresholds.rules import Constraints
 from simulations.design import Design
 
 POSITIVES, PER_POSITIVE, AUCS, DELTA = (20, 100, 500), 9, (0.8, 0.9, 0.97, 0.995), 0.05

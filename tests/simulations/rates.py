@@ -24,7 +24,7 @@ import polaroc as pr
 from polaroc.base.statistics import binomial_band
 from polaroc.models.fold_thresholds import Folds, rates_within_folds
 from polaroc.reports.thresholds import PICKED
-from polaroc.thresholds.need import Need
+from polaroc.thresholds.rules import Need
 from simulations.design import Design
 
 QUANTITIES, COST_FN = ("precision", "posfrac", "cost"), 10

@@ -16,8 +16,7 @@ from polaroc.cli.sources import opened
 from polaroc.errors import InvalidArgument
 from polaroc.files.write import check_new
 from polaroc.predictions.cases import Cases
-from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwritten
-from polaroc.thresholds.texts import threshold_texts
+from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwritten, threshold_texts
 
 NOTHING_CHOSEN = 3
 Rule = Literal[

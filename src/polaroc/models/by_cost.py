@@ -36,11 +36,14 @@ from polaroc.models.sentences import (
 )
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, Over, resolve_belief
-from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.need import Need
+from polaroc.thresholds.apply_thresholds import (
+    apply_thresholds,
+    shared_with_tuning,
+    with_model_type,
+)
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.texts import threshold_texts
-from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
+from polaroc.thresholds.rules import Need
+from polaroc.thresholds.saved import threshold_texts
 from polaroc.typing import Array, Table
 
 EXPECTED_COST = "expected_cost"

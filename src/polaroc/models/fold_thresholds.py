@@ -13,7 +13,7 @@ import polars as pl
 
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.cases import Cases
-from polaroc.thresholds.need import Need
+from polaroc.thresholds.rules import Need
 from polaroc.typing import Array
 
 # Groups of the folds that are held out together, and of the cases that folds share.

@@ -24,7 +24,7 @@ from polaroc.priors.grids import OBSERVED, prior_grid
 from polaroc.priors.in_use import widest
 from polaroc.reports.request import Request
 from polaroc.reports.thresholds import Thresholds, thresholds_of, tuned_threshold
-from polaroc.thresholds.tuning_cases import shared_with_tuning, with_model_type
+from polaroc.thresholds.apply_thresholds import shared_with_tuning, with_model_type
 from polaroc.typing import Prior
 
 # The notes on areas from too few negatives, and what they mean.

@@ -7,8 +7,7 @@ from typing import Any
 from polaroc.base.checks import check_factors, check_share
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.thresholds.constraints import checked_limits
-from polaroc.thresholds.need import Need
+from polaroc.thresholds.rules import Need, checked_limits
 
 # Limits of a rate that can be the goal of a threshold, and what they limit.
 GOALS = {"recall": "recall", "precision": "precision", "posfrac": "capacity"}

@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,9 @@ from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.reports.request import Request
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.texts import threshold_text
+from polaroc.thresholds.rules import Need
+from polaroc.thresholds.saved import threshold_texts
 
 LIMITS = ("tpr_lower", "tpr_upper", "fpr_lower", "fpr_upper")
 # Share of the error rate at which exact limits hold for the rates of a threshold that was picked
@@ -102,8 +101,8 @@ def thresholds_of(cases: Cases[pl.DataFrame], request: Request) -> Thresholds:
         )
     size = np.ones(len(folds.truth)) if cases.weight is not None else folds.weight
     sizes = round(size[folds.truth].sum()), round(size[~folds.truth].sum())
-    texts = tuple(_text(one, folds.score) for one in points["threshold"])
-    return Thresholds(points, needs, texts, count, sizes, tuple(cautions))
+    texts = threshold_texts(points, [], pl.DataFrame({"threshold": folds.score}))
+    return Thresholds(points, needs, tuple(texts), count, sizes, tuple(cautions))
 
 
 def tuned_threshold(
@@ -129,19 +128,14 @@ def tuned_threshold(
     names = ("threshold", "tpr", "fpr", *LIMITS)
     row = {name: rates.get(name) for name in names} | {"threshold": threshold}
     sizes, tuned_on = (check(one).select("positives", "negatives").row(0) for one in (cases, tuned))
-    scores = [one.rows["score"].to_numpy() for one in (cases, tuned)]
+    points = pl.DataFrame([row], dict.fromkeys(names, pl.Float64))
+    texts = threshold_texts(
+        points, [], *(one.rows.select(threshold="score") for one in (cases, tuned))
+    )
     return Thresholds(
-        pl.DataFrame([row], dict.fromkeys(names, pl.Float64)), request.needs,
-        (_text(threshold, *scores),), 1, sizes, tuned_on=tuned_on, promise=promise, why_none=why,
+        points, request.needs, tuple(texts), 1, sizes, tuned_on=tuned_on, promise=promise,
+        why_none=why,
     )  # fmt: skip
-
-
-def _text(threshold: float | None, *scores: Any) -> str | None:
-    """The threshold as it is written, beside the highest scores below it."""
-    if threshold is None:
-        return None
-    below = [float(own[own < threshold].max()) for own in scores if (own < threshold).any()]
-    return threshold_text(threshold, max(below, default=-inf))
 
 
 def _of_one_test_set(

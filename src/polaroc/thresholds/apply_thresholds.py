@@ -1,8 +1,9 @@
-"""Apply thresholds chosen on one table to another."""
+"""Thresholds chosen on one table, judged on another one, whose cases must be others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeGuard, Unpack
 
 import polars as pl
@@ -31,26 +32,25 @@ from polaroc.base.columns import (
 )
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
-from polaroc.curves.segments import share as share_of
+from polaroc.curves.segments import rate
 from polaroc.curves.surface import at_priors
 from polaroc.curves.totals import totals
-from polaroc.errors import InvalidTable, check_choice
+from polaroc.errors import InvalidTable, check_choice, quoted
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import NOT_ESTIMATED, check_level, is_estimate
-from polaroc.thresholds.design_effects import read_once
+from polaroc.priors.in_use import NOT_ESTIMATED, check_level
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.rate_limits import (
     COUNTS,
     limit_columns,
     notes_on_limits,
     rate_at,
+    read_once,
     with_limits,
 )
-from polaroc.thresholds.tuning_cases import shared_with_tuning
 from polaroc.typing import Priors, Table
 
 Numbers = float | Mapping[str, float | None]
@@ -65,6 +65,14 @@ POINT, AT, WHY = private("point"), private("at"), private("why")
 # Nothing called positive is a point, too: then the rates on the tuning table are 0, and not null.
 HAS_POINT = pl.any_horizontal(pl.col(AT, private("tpr")).is_not_null())
 TUNED = ("tpr", "fpr", "positives", "negatives")
+# Without a column of cases, scores tell them apart if most differ and there are enough: that other
+# cases have the same scores and classes by chance is then less likely than one in a million.
+DISTINCT, ENOUGH = 0.9, 10
+SHARED = {
+    "case": "where they are the same cases, thresholds were judged on cases that they were chosen "
+    "on.",
+    "cluster": "where they are the same ones, new ones may do worse than the rates say.",
+}
 
 
 @frame_of_cases
@@ -195,25 +203,21 @@ def apply_thresholds(
     cases = read_once(cases) if intervals else cases
     predictions = read(cases)
     keys = predictions.keys
-    points = points_of(points)
+    points = _points_of(points)
+    if isinstance(priors, Belief):
+        lower, upper = priors.quantile([(1 - level) / 2, (1 + level) / 2])
+        priors = pl.DataFrame({"prior": [priors.mean], "lower": [lower], "upper": [upper]})
     if priors is None and "prior" not in points.collect_schema():
         priors = "observed"
-    of_points = priors is None and PRIOR_LIMITS[0] in points.collect_schema()
-    estimates = priors if is_estimate(priors) else points if of_points else None
-    has_interval = isinstance(priors, Belief) or estimates is not None
-    if estimates is not None:
-        check_level(estimates, level)
-    if priors is not None:
-        points = points.drop("prior", *PRIOR_LIMITS, strict=False)
-    judged = _judged(predictions, points)
-    if isinstance(priors, Belief):
-        low, high = priors.quantile([(1 - level) / 2, (1 + level) / 2])
-        judged = judged.with_columns(
-            prior=pl.lit(priors.mean), prior_lower=pl.lit(low), prior_upper=pl.lit(high)
-        )
-    elif priors is not None:
-        judged = at_priors(judged, priors)
-    if not has_interval:
+    if priors is None:
+        judged = _judged(predictions, points)
+    else:
+        without = points.drop("prior", *PRIOR_LIMITS, strict=False)
+        judged = at_priors(_judged(predictions, without), priors)
+    has_interval = PRIOR_LIMITS[0] in judged.collect_schema()
+    if has_interval:
+        check_level(points if priors is None else priors, level)
+    else:
         judged = judged.with_columns(prior_lower="prior", prior_upper="prior")
     t, f, prior = (pl.col(name) for name in ("tpr", "fpr", "prior"))
     more = [*(("posfrac", "cost") if intervals else ()), *further]
@@ -228,12 +232,11 @@ def apply_thresholds(
         )
     has_none = pl.when(pl.col("rule").is_null()).then(pl.lit("there is no point for this key"))
     why = pl.coalesce(WHY, pl.lit("no point was chosen"))
-    unknown = prior.is_null() & (estimates is not None)
     notes = [
         one_class_note(pl.col("positives"), pl.col("negatives")),
         has_none.when(pl.col("threshold").is_null())
         .then(why)
-        .when(unknown)
+        .when(prior.is_null() & has_interval)
         .then(pl.lit(NOT_ESTIMATED)),
     ]
     if intervals:
@@ -264,7 +267,7 @@ def are_numbers(points: Table | Numbers) -> TypeGuard[Numbers]:
     return is_number(points) and points == points
 
 
-def points_of(points: Table | Numbers) -> pl.LazyFrame:
+def _points_of(points: Table | Numbers) -> pl.LazyFrame:
     """Thresholds in use as a table of points, whose rates on a tuning table are not known."""
     if not are_numbers(points):
         table = as_lazy(points)
@@ -273,15 +276,17 @@ def points_of(points: Table | Numbers) -> pl.LazyFrame:
     else:
         table = pl.LazyFrame({"threshold": [points]})
     require(table, ["threshold"], source="operating_points(...)")
-    present = table.collect_schema()
     # There is no prior: it is that in use.
-    lacking = [name for name in TUNED if name not in present]
-    table = table.cast({"threshold": pl.Float64}).with_columns(
-        pl.lit(None, pl.Float64).alias(name) for name in lacking
+    added = {
+        "rule": pl.lit("threshold"),
+        "note": pl.lit(None, pl.String),
+        **dict.fromkeys(TUNED, pl.lit(None, pl.Float64)),
+    }
+    present = table.collect_schema()
+    return table.with_columns(
+        pl.col("threshold").cast(pl.Float64),
+        **{name: value for name, value in added.items() if name not in present},
     )
-    if "rule" not in present:
-        table = table.with_columns(rule=pl.lit("threshold"))
-    return table if "note" in present else table.with_columns(note=pl.lit(None, pl.String))
 
 
 def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
@@ -309,16 +314,10 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
         table.valid_rows.join(placed, on=shared or pl.lit(0), nulls_equal=True)
         .group_by(*table.keys, POINT)
         .agg(
-            (is_called & of_class).fill_null(False).mul(weight).sum().alias(name)
+            (is_called & of_class).mul(weight).sum().alias(name)
             for name, of_class in zip(COUNTS, (truth, ~truth), strict=True)
         )
     )
-    rates = {
-        name: pl.when(HAS_POINT & (pl.col(total) > 0)).then(
-            share_of(pl.col(count).cast(pl.Float64), pl.col(total))
-        )
-        for name, count, total in zip(TUNED[:2], COUNTS, TUNED[2:], strict=True)
-    }
     as_tuned = [
         (pl.col(name) - pl.col(private(name))).abs() <= ROUNDING * pl.col(name).abs()
         for name in TUNED
@@ -328,7 +327,8 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
         .select(*table.keys, "positives", "negatives", "note")
         .join(placed, on=shared or pl.lit(0), how="left", nulls_equal=True)
         .join(called, on=[*table.keys, POINT], how="left", nulls_equal=True)
-        .with_columns(pl.when(HAS_POINT).then(pl.col(COUNTS)), **rates, threshold=AT)
+        .with_columns(pl.when(HAS_POINT).then(pl.col(COUNTS)), threshold=AT)
+        .with_columns(tpr=rate(COUNTS[0], "positives"), fpr=rate(COUNTS[1], "negatives"))
         .with_columns(pl.all_horizontal(as_tuned).fill_null(False).alias(SAME))
     )
 
@@ -342,3 +342,62 @@ def _refuse_same(judged: pl.DataFrame) -> pl.DataFrame:
             hint="give other cases, or same_table=True.",
         )
     return judged
+
+
+def with_model_type(tuning: Cases[pl.DataFrame], cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The tuning cases, with the names of models in the type that they have in the other cases."""
+    if tuning.model is None or cases.model is None:
+        return tuning
+    rows = with_key_types(tuning.rows.lazy(), cases.rows.schema, [tuning.model])
+    return replace(tuning, rows=rows.collect())
+
+
+def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -> list[str]:
+    """Warnings of cases, and of clusters, that are in both tables.
+
+    Raises
+    ------
+    InvalidTable
+        Where all cases of one table are in the other, with their truth and scores.
+    """
+    _refuse_contained(cases, with_model_type(tuning, cases))
+    warnings = []
+    for role, warning in SHARED.items():
+        if role not in cases.names or role not in tuning.names:
+            continue
+        judged, tuned = cases.rows[role], tuning.rows[role]
+        kinds = judged.dtype, tuned.dtype
+        if kinds[0] != kinds[1] and not all(kind.is_integer() for kind in kinds):
+            continue
+        values = judged.drop_nulls().unique()
+        if both := values.is_in(tuned.unique().implode()).sum():
+            name = quoted(cases.names[role])
+            warnings.append(
+                f"{both:,} of the {len(values):,} values of {name} are in tuning, too: {warning}"
+            )
+    return warnings
+
+
+def _refuse_contained(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -> None:
+    """Refuse tables of which one has all cases of the other, by their names or their scores."""
+    kinds = tuning.rows.schema
+    same = {"model", "truth", "score"} & {*cases.rows.columns} & {*kinds}
+    has_case = "case" in cases.names and "case" in tuning.names
+    for on in [[*same, "case"], [*same]] if has_case else [[*same]]:
+        if any(cases.rows.schema[name] != kinds[name] for name in on):
+            continue
+        judged, tuned = (one.rows.group_by(on).len() for one in (cases, tuning))
+        both = judged.join(tuned, on=on, nulls_equal=True)
+        is_within = both.height == judged.height and (both["len"] <= both["len_right"]).all()
+        has_within = both.height == tuned.height and (both["len"] >= both["len_right"]).all()
+        tell_apart = "case" in on or all(
+            one.rows.height >= ENOUGH and found.height >= DISTINCT * one.rows.height
+            for one, found in ((cases, judged), (tuning, tuned))
+        )
+        if both.height and (is_within or has_within) and (tell_apart or is_within == has_within):
+            which = ("tuning", "the predictions") if has_within else ("the predictions", "tuning")
+            raise InvalidTable(
+                f"all cases of {which[0]} are among {which[1]}: the thresholds would be judged on "
+                "the cases they were chosen on.",
+                hint="give other cases as tuning.",
+            )

@@ -19,8 +19,7 @@ from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.grids import skew_at
-from polaroc.thresholds.design_effects import read_once
-from polaroc.thresholds.rate_limits import COUNTS, notes_on_limits, with_limits
+from polaroc.thresholds.rate_limits import COUNTS, notes_on_limits, read_once, with_limits
 from polaroc.typing import Frame, Priors, Table
 
 PROBABILITY_COST = "probability_cost"

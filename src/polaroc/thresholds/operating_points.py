@@ -21,7 +21,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import cases_or_curve, curves_of, like
-from polaroc.curves.surface import with_rates
+from polaroc.curves.surface import at_priors
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.audit import dependence, with_note
 from polaroc.predictions.cases import Cases, frame_of_cases
@@ -38,10 +38,16 @@ from polaroc.priors.in_use import (
     multiplied,
     within_unit,
 )
-from polaroc.thresholds.constraints import Constraints, admissible, checked_limits, promise
-from polaroc.thresholds.design_effects import read_once
 from polaroc.thresholds.promises import LACK, PROMISED, check_promising, with_promises
-from polaroc.thresholds.rules import CALLED, RULES, Options
+from polaroc.thresholds.rate_limits import read_once
+from polaroc.thresholds.rules import (
+    CALLED,
+    RULES,
+    Constraints,
+    Options,
+    checked_limits,
+    promise,
+)
 from polaroc.typing import Prior, Priors, Table
 
 POINTS = (
@@ -211,23 +217,24 @@ def operating_points(
     if over is not None:
         # Costs are linear in the prior, so that a range is as its mean.
         at = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
-    points = with_rates(curves, at)
+    points, t, f = at_priors(curves, at), pl.col("tpr"), pl.col("fpr")
 
     lack = pl.lit("no threshold keeps the constraints" if constraints else "no such threshold")
     if RULES[rule].limits and not constraints:
         lack = pl.lit("no threshold reaches the target")
     elif rule == "posterior":
         lack = pl.lit("scores are not probabilities")
-    may_be_chosen = admissible(limits)
+    # Without limits all may be.
+    may_be_chosen = pl.all_horizontal(True, *limits.kept(t, f, pl.col("skew")))
     if confidence is not None:
         points = with_promises(points, cases, keys, groups, limits, confidence)
         may_be_chosen, lack = pl.col(PROMISED), pl.coalesce(LACK, lack)
     if not RULES[rule].may_call_none:
-        may_be_chosen &= pl.col("tpr") > 0
+        may_be_chosen &= t > 0
     options = Options(keys, target, cost_fn, cost_fp, beta, score_prior)
     chosen = _selected(points, groups, may_be_chosen, RULES[rule].objective(options), lack)
 
-    has_point, t, f = pl.col("tpr").is_not_null(), pl.col("tpr"), pl.col("fpr")
+    has_point = t.is_not_null()
     cheapest = ": that costs least" if rule == "cost" else f" by the rule {rule!r}"
     no_alarm = pl.when(has_point & pl.col(SCORE).is_null()).then(
         pl.lit(f"raise no alarm: nothing is called positive{cheapest}")
@@ -238,7 +245,14 @@ def operating_points(
         added = [pl.lit(resolve_belief(over).name).alias(OVER)]
         added += [pl.lit(end, pl.Float64).alias(name) for name, end in ends]
     if confidence is not None:
-        added.append(_promise(limits, confidence, interval or ("prior",)).alias(PROMISE))
+        kept_at = limits.ends and [pl.lit(end) for end in limits.ends]
+        is_chosen = pl.col("threshold").is_not_null()
+        promises = pl.when(is_chosen).then(pl.concat_list(kept_at or interval or "prior"))
+        added.append(
+            promises.map_elements(
+                lambda ends: promise(limits.limits, confidence, ends.to_list()), pl.String
+            ).alias(PROMISE)
+        )
     result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
@@ -345,15 +359,4 @@ def _selected(
     )
     return best.join(
         points.select(*groups, SCORE, "tpr", "fpr"), on=groups, how="left", nulls_equal=True
-    )
-
-
-def _promise(limits: Constraints, confidence: float, at: tuple[str, ...]) -> pl.Expr:
-    """The sentence of a promise; null where there is no threshold."""
-    if_any = pl.when(pl.col("threshold").is_not_null())
-    if limits.ends is not None:
-        return if_any.then(pl.lit(promise(limits.limits, confidence, limits.ends)))
-    return if_any.then(pl.concat_list(at)).map_elements(
-        lambda priors: promise(limits.limits, confidence, priors.to_list()),
-        return_dtype=pl.String,
     )

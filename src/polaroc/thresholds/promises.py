@@ -34,8 +34,8 @@ from polaroc.base.columns import PRIOR_LIMITS, private, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
-from polaroc.thresholds.constraints import LIMITED, Constraints
-from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
+from polaroc.thresholds.rate_limits import EFFECTS, FEW_CLUSTERS, with_effects
+from polaroc.thresholds.rules import LIMITED, Constraints
 from polaroc.typing import Array
 
 PROMISED, LACK, MODELS = private("promised"), private("lack"), private("models")

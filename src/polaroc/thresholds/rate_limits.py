@@ -1,23 +1,26 @@
-"""Rates at a threshold by name, and their confidence limits from counts of cases."""
+"""Confidence limits of rates at a threshold, for independent cases and for clusters of them."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
-from math import nan
-from typing import Any
+from math import inf, nan
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIOR_LIMITS, private
-from polaroc.base.statistics import binomial_band
+from polaroc.base.columns import CLUSTER, COUNT, PRIOR_LIMITS, ROWS, TRUTH, WEIGHT, private
+from polaroc.base.statistics import ROUNDING, binomial_band
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
 from polaroc.predictions.audit import dependence
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import SCORE, check_clusters
+from polaroc.predictions.table import read
 from polaroc.priors.in_use import MIN_PRIOR
-from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.typing import Array
 
+_T = TypeVar("_T")
 # The cases of each class that a threshold calls positive.
 COUNTS = (private("tp"), private("fp"))
 COST_FN, COST_FP = private("cost_fn"), private("cost_fp")
@@ -29,6 +32,18 @@ QUANTILES, CHUNK = 2048, 500
 # Quantiles are computed at these normal scores, and interpolated between them.
 SCORES = np.linspace(-3.5, 3.5, 71)
 GOLDEN = (5**0.5 - 1) / 2
+# The design effects of positives and of negatives.
+EFFECTS = POS_EFFECT, NEG_EFFECT = private("pos_effect"), private("neg_effect")
+MEAN, UPTO = private("mean"), private("upto")
+# The cases of a cluster that score at least thresholds at even shares of a class.
+ABOVE = [private(f"above_{i}") for i in range(1, 8)]
+# Clusters of equal size that a class needs, or unequal ones that count as many
+# (`just simulate promises_clusters`).
+FEWEST = 7
+FEW_CLUSTERS = (
+    f"a class has fewer than {FEWEST} clusters, or a few clusters or weights are most of it: too "
+    "few to know how alike rows are"
+)
 
 
 def rate_at(name: str, t: Any, f: Any, skewed: Any, cost_fn: Any = 1, cost_fp: Any = 1) -> Any:
@@ -39,8 +54,6 @@ def rate_at(name: str, t: Any, f: Any, skewed: Any, cost_fn: Any = 1, cost_fp: A
     >>> rate_at("precision", 0.5, 0.5, 9), rate_at("cost", 0.5, 0.5, 1, cost_fn=10)
     (0.1, 2.75)
     """
-    if name in ("tpr", "fpr"):
-        return t if name == "tpr" else f
     if name == "cost":
         # A loss counts each of the two kinds of error with a weight of one half.
         return 2 * rates.loss(t, f, skewed, cost_fn=cost_fn, cost_fp=cost_fp)
@@ -175,3 +188,98 @@ def _nodes() -> tuple[Array, Array]:
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
     weights = [np.interp(ndtri(shares), SCORES, one) for one in np.eye(len(SCORES))]
     return np.stack(weights), np.argsort(np.arange(QUANTILES) * GOLDEN % 1).argsort()
+
+
+def with_effects(
+    rows: pl.LazyFrame, cases: Cases[Any] | None, keys: Collection[str]
+) -> pl.LazyFrame:
+    """Rows with the `EFFECTS` of the clusters of cases, for each of their keys; 1 without any."""
+    if cases is None or not cases.in_clusters:
+        return rows.with_columns(pl.lit(1.0).alias(name) for name in EFFECTS)
+    effects = design_effects(cases)
+    on = [name for name in effects.collect_schema() if name in keys]
+    return rows.join(
+        effects, on=on or pl.lit(0), how="left", nulls_equal=True, maintain_order="left"
+    )
+
+
+def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
+    """The design effect of the clusters and sampling weights of each key, class by class.
+
+    It is the variance of a rate between clusters over that of as many independent cases (Kish
+    1965): 1 for clusters of one row, m for m copies of each row. The largest of some thresholds,
+    since few clusters hardly tell it at one (there promises would be broken in up to .13 of
+    samples); not below 1; infinite where there are too few clusters.
+
+    Returns
+    -------
+    One row per key: the keys and `EFFECTS`.
+
+    Examples
+    --------
+    >>> from polaroc.predictions.cases import cases
+    >>> score = [*range(12)] * 3
+    >>> rows = pl.DataFrame({"truth": [True] * 36, "score": score, "patient": score})
+    >>> round(design_effects(cases(rows, cluster="patient")).collect()[POS_EFFECT].item(), 9)
+    3.0
+    """
+    table = read(cases, clustered=True)
+    of_class, size, score = [*table.keys, TRUTH], pl.col(WEIGHT), pl.col(SCORE)
+    weight = size if table.weighted else pl.lit(1.0).alias(WEIGHT)
+    # Of sampling weights only the ratios matter.
+    mean = size.mean().over(of_class) if table.sampled else pl.lit(1.0)
+    upto = size.cum_sum().over(of_class, order_by=SCORE) / size.sum().over(of_class)
+    above = [
+        (score >= score.filter(pl.col(UPTO) >= i / 8 * (1 - ROUNDING)).min().over(of_class))
+        .mul(size)
+        .alias(name)
+        for i, name in enumerate(ABOVE, 1)
+    ]
+    clusters = (
+        table.valid_rows.with_columns(weight)
+        .filter(size > 0)
+        .with_columns(mean.alias(MEAN), upto.alias(UPTO))
+        .with_columns(size / pl.col(MEAN))
+        .with_columns(above)
+        .group_by(*of_class, CLUSTER)
+        .agg(pl.col(WEIGHT, *ABOVE).sum(), pl.len().alias(ROWS), pl.first(MEAN))
+    )
+    # The variance of each share between clusters over that between independent cases.
+    shares = [pl.col(name).sum() / size.sum() for name in ABOVE]
+    ratios = [
+        ((pl.col(name) - share * size) ** 2).sum() / (size.sum() * share * (1 - share))
+        for name, share in zip(ABOVE, shares, strict=True)
+    ]
+    copies = (size**2).sum() / size.sum()
+    equal = (size**2).sum() ** 2 / (size**4).sum() if table.sampled else size.sum() / copies
+    is_clustered = pl.lit(table.sampled) | (pl.col(ROWS).sum() > pl.len())
+    # Where no threshold tells the cases of a class apart, they count as its clusters.
+    told = pl.max_horizontal(pl.when(ratio.is_finite()).then(ratio) for ratio in ratios)
+    effect = pl.coalesce(told, copies).clip(1.0) * pl.first(MEAN)
+    of_classes = clusters.group_by(of_class).agg(
+        pl.when(is_clustered & (equal < FEWEST)).then(inf).otherwise(effect).alias(COUNT),
+        pl.col(ROWS).filter(pl.col(CLUSTER).is_null()).sum(),
+    )
+    truth = pl.col(TRUTH).cast(pl.Boolean)
+    effects = of_classes.group_by(table.keys or pl.lit(0)).agg(
+        pl.col(COUNT).filter(truth).first().alias(POS_EFFECT),
+        pl.col(COUNT).filter(~truth).first().alias(NEG_EFFECT),
+        pl.col(ROWS).sum(),
+    )
+
+    def checked(frame: pl.DataFrame) -> pl.DataFrame:
+        check_clusters(int(frame[ROWS].sum()))
+        return frame.select(*table.keys, *EFFECTS)
+
+    schema = {name: effects.collect_schema()[name] for name in (*table.keys, *EFFECTS)}
+    return effects.map_batches(checked, schema=schema, projection_pushdown=False)
+
+
+def read_once(given: _T) -> _T:
+    """Cases whose lazy table is read once, for rates and for the design effects of clusters.
+
+    Another reading of a plan may give other rows.
+    """
+    if isinstance(given, Cases) and given.in_clusters and isinstance(given.rows, pl.LazyFrame):
+        return replace(given, rows=given.rows.cache())
+    return given

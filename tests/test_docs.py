@@ -286,18 +286,6 @@ def test_the_command_of_the_readme_answers_as_its_python_does(tmp_path, monkeypa
             assert sentence in said
 
 
-def test_times_of_the_readme_are_those_of_the_page():
-    names = ("`evaluate`, everything at 16 priors", "ClickHouse, ROC")
-    ours, theirs = (
-        {f"{float(time):.1f}" for time in re.search(rf"\| {name} \| (\S+) ", FILES)[1].split("–")}
-        for name in names
-    )
-    readme = " ".join(README.split())
-    said = f"take {' to '.join(sorted(ours))} s on two cores, where ClickHouse takes {theirs.pop()}"
-    assert said in readme
-    assert not theirs
-
-
 def test_architecture_names_what_is_there():
     source = "\n".join(
         file.read_text()

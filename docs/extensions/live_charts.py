@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
-from polaroc.charts.libraries import browser_libraries, page_functions
+from polaroc.charts.vega import browser_libraries, page_functions
 
 LIBRARIES = "vega.js"
 DRAWING = "charts.js"

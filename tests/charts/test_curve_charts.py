@@ -212,7 +212,7 @@ def test_hulls_and_achievable_curves_are_drawn_over_their_curves():
     best = pr.achievable(curve, [0.5, 0.1])
     chart = pr.charts.pr(curve.pipe(pr.surface, [0.5, 0.1, 0.01]), achievable=best)
     for prior, panel in zip((0.5, 0.1, 0.01), panels(chart).values(), strict=True):
-        overlays = [record for record in records(panel) if "threshold" not in record]
+        overlays = [record for record in records(panel) if "skew" in record]
         assert [record["line"] for record in overlays] == ["0", "1"][: 2 * (prior > 0.01)]
         for record in overlays:
             mine = best.filter(prior=prior, model=int(record["series"]))
@@ -233,19 +233,18 @@ def test_what_is_told_are_rows_of_the_curve_along_all_of_the_line(priors):
     for record in found:
         rows = curve.filter(model=int(record["line"])).to_dicts()[1:]
         given = {f"{row['threshold']:.6g}": row for row in rows}
-        names = ("x", "y", "fpr") if record.get("prior") else ("x", "y")
-        told = pl.DataFrame({name: record[name] for name in ("threshold", *names)}).drop_nulls()
+        names = ["fpr", "tpr", *(["precision"] if record.get("prior") else [])]
+        told = pl.DataFrame({name: record[name] for name in ("threshold", *names)})
         rows = pl.DataFrame([given[f"{at:.6g}"] for at in told["threshold"]])
         if record.get("prior"):
             exact = precision(rows["tpr"], rows["fpr"], record["prior"])
-            columns = rows["tpr"], exact, rows["fpr"]
+            rows = rows.with_columns(precision=exact)
         else:
-            columns = rows["fpr"], rows["tpr"]
             # A curve from corner to corner is at most 2 long, with about 120 points to look up.
-            steps = np.hypot(told["x"].diff().drop_nulls(), told["y"].diff().drop_nulls())
+            steps = np.hypot(told["fpr"].diff().drop_nulls(), told["tpr"].diff().drop_nulls())
             assert steps.max() <= 0.05
-        for name, column in zip(names, columns, strict=True):
-            assert told[name].to_list() == pytest.approx(column.to_list(), rel=1e-4)
+        for name in names:
+            assert told[name].to_list() == pytest.approx(rows[name].to_list(), rel=1e-4)
 
 
 def test_many_curves_are_told_of_in_little_space():
@@ -253,6 +252,17 @@ def test_many_curves_are_told_of_in_little_space():
     assert len(found) == 60
     assert all(any(record["threshold"]) for record in found)
     assert len(json.dumps(found)) <= 75_000
+
+
+def test_panels_of_many_curves_stay_small():
+    surface = pr.surface(curves(predictions(120_000, keys=60)), [0.5, 0.1])
+    chart = pr.charts.pr(surface)
+    assert len(json.dumps(chart.to_dict(validate=False))) <= 1_000_000
+    for prior, panel in zip((0.5, 0.1), panels(chart).values(), strict=True):
+        line = next(one for one in records(panel) if one["line"] == "7")
+        points = surface.filter(model=7, prior=prior).select("tpr", "precision").drop_nans()
+        # Half a pixel of a panel that is one of several.
+        assert distance_to_line(points.to_numpy(), drawn(line)).max() <= 0.5 / 260
 
 
 @pytest.mark.parametrize("name", ["steps", "ties", "long segments"])
@@ -280,6 +290,6 @@ def test_infinite_scores_are_told():
     table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [np.inf, 1.0, 0.0, -np.inf]})
     curve = curves(table, model=None)
     (record,) = records(pr.charts.roc(curve), ("threshold",))
-    assert record["threshold"] == [None, "∞", 1.0, 0.0, "−∞"]
+    assert record["threshold"] == ["∞", 1.0, 0.0, "−∞"]
     (record,) = pr.charts.explorer(curve).to_dict()["data"]["values"]
     assert (record["threshold"][1], record["threshold"][-1]) == ("∞", "−∞")

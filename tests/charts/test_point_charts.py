@@ -27,7 +27,7 @@ def test_operating_points_are_those_of_the_table():
     curve = curves(predictions(500, keys=2))
     points = pr.operating_points(curve, priors=[0.1, 0.5, 0.9])
     rows = [row for row in values(pr.charts.operating_drift(points, curve)) if "label" in row]
-    shown = [(row["x"], row["y"], row["prior"]) for row in rows]
+    shown = [(row["fpr"], row["tpr"], row["prior"]) for row in rows]
     # Once for the points, once for the lines between them.
     assert shown == 2 * points.select("fpr", "tpr", "prior").rows()
     assert {row["label"] for row in rows} == {"10 % positives", "50 % positives", "90 % positives"}

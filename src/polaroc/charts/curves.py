@@ -1,4 +1,4 @@
-"""Charts of ROC curves and of precision against recall."""
+"""Charts of ROC curves, of precision against recall, and of points on them."""
 
 from __future__ import annotations
 
@@ -12,33 +12,56 @@ from polaroc import rates
 from polaroc.base.columns import CURVE, GRID, PANEL, as_lazy, curve_keys, require
 from polaroc.base.tables import as_polars
 from polaroc.charts.layers import (
+    FEWER_KEYS,
     Records,
     band_layer,
     chance_diagonal,
     data,
     level_line,
     line_layer,
+    lines,
+    named_rows,
     panels_by_prior,
+    refuse_more,
+    series_of,
     side_by_side,
     tooltips,
 )
-from polaroc.charts.libraries import alt, unchecked
-from polaroc.charts.lines import lines, refuse_more, series_of
-from polaroc.charts.theme import SIZE, prior_label, share_axis, style, with_theme
+from polaroc.charts.theme import (
+    DARK,
+    PANEL_SIZE,
+    SIZE,
+    prior_label,
+    share_axis,
+    style,
+    with_theme,
+)
 from polaroc.charts.thinning import line_points, thinned
+from polaroc.charts.vega import alt, unchecked
 from polaroc.curves.surface import surface as make_surface
 from polaroc.curves.surface import surface_keys
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument
+from polaroc.thresholds.operating_points import POINTS
 
 TITLES = {
     "fpr": "false positive rate",
     "tpr": "recall (true positive rate)",
     "precision": "precision",
 }
-SHOWN = {"tpr": (TITLES["tpr"], ".4f"), "fpr": (TITLES["fpr"], ".4~g")}
+# What is said of a point.
+SHOWN = {
+    "prior": ("prior", ".3~p"),
+    "threshold": ("call positive if score ≥", ""),
+    "tpr": (TITLES["tpr"], ".4f"),
+    "fpr": (TITLES["fpr"], ".4~g"),
+    "precision": ("precision", ".4f"),
+}
+# Points at several priors: their shapes, their number, and what is said below.
+SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
+MAX_POINTS = 1_000
+DRIFT = "straight: from the lowest share of positives to the highest; Sens is that distance over √2"
 DASHED = {"strokeWidth": 1.5, "strokeOpacity": 1, "strokeDash": [5, 3]}
-THRESHOLD = {"threshold": ("call positive if score ≥", "")}
 LIMITS = ("lower", "upper")
 # The columns of `mean_curve` that are no keys.
 OF_MEANS = (*GRID, "fpr", "tpr", "precision", "sd", *LIMITS, "level", "curves", "interval")
@@ -100,11 +123,7 @@ def roc(
         plans.append(thinned(outer, outer_keys, "fpr", "tpr"))
     # Collect together: both tables must come from the same rows.
     points, *hulls = pl.collect_all(plans)
-    above = [
-        record
-        for rows in hulls
-        for record in lines(line_points(rows, outer_keys, ["fpr", "tpr"]), outer_keys, "fpr", "tpr")
-    ]
+    above = [record for rows in hulls for record in _thin_lines(rows, outer_keys)]
     channels = style(series_of(points, keys), keys[0] if keys else "", colours)
     chart = _curves(points, keys, "fpr", "tpr", channels, chance_diagonal(), above)
     captions = [_caption(points), "dashed: convex hull" if above else ""]
@@ -186,8 +205,9 @@ def pr(
         chance = level_line(fmean(panel["prior"].unique()))
         above = []
         if name in outer_curves:
-            above = lines(outer_curves[name], outer_keys, "tpr", "precision", const=GRID)
-        charts[name] = _curves(panel, keys, "tpr", "precision", channels, chance, above)
+            above = lines(outer_curves[name], outer_keys, (), GRID, x="tpr", y="precision")
+        size = SIZE if len(panels) == 1 else PANEL_SIZE
+        charts[name] = _curves(panel, keys, "tpr", "precision", channels, chance, above, size)
     captions = [_caption(points), "dashed: achievable curve" if others else ""]
     return with_theme(side_by_side(charts), title, captions)
 
@@ -204,47 +224,52 @@ def _curves(
     channels: Sequence[Any],
     chance: alt.Chart,
     above: list[dict[str, Any]],
+    size: int = SIZE,
 ) -> alt.LayerChart:
-    """Curves with tooltips, or means with their bands, over chance and below dashed lines."""
-    at_prior = y == "precision"
-    const = ["prior"] if at_prior else []
+    """Curves over chance and below dashed lines, with points to look up; or means with bands."""
+    const = ["prior"] if y == "precision" else []
+    titles = share_axis("recall" if const else TITLES[x]), share_axis(TITLES[y])
+    axes = alt.X("x:Q", **titles[0]), alt.Y("y:Q", **titles[1])
+    arrays = list[str]()
     if "curves" in points.columns:
-        arrays: list[str] = [*LIMITS]
-        drawn = points
+        arrays = [*LIMITS]
+        records = lines(points, keys, arrays, const, x=x, y=y)
+        looked_up = alt.Chart().transform_filter("isValid(datum.lower)").encode(*axes)
         shown = {
             "x": (TITLES[x], ".3~f"), "y": (f"mean {TITLES[y]}", ".4f"),
             "lower": ("band from", ".4f"), "upper": ("band to", ".4f"),
         }  # fmt: skip
     else:
-        arrays = ["threshold", "fpr"] if at_prior else ["threshold"]
-        bent = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew")).alias("precision")
+        bent = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew")).fill_nan(None)
         drawn = line_points(
-            points, [*const, *keys], [x, y], bent.fill_nan(None) if at_prior else None
+            points, [*const, *keys], [x, y], bent.alias(y) if const else None, size=size
         )
-        tpr, fpr = ("x", "fpr") if at_prior else ("y", "x")
-        shown = THRESHOLD | {tpr: SHOWN["tpr"], fpr: SHOWN["fpr"]}
-        if at_prior:
-            shown |= {"y": ("precision", ".4f"), "prior": ("at a prior of", ".3~p")}
-    records = lines(drawn, keys, x, y, arrays, const)
-    across = "recall" if at_prior else TITLES[x]
-    axes = alt.X("x:Q", **share_axis(across)), alt.Y("y:Q", **share_axis(TITLES[y]))
-    base, over = alt.Chart().encode(*axes), data(above, "x", "y").encode(*axes)
-    known = base.transform_filter(f"isValid(datum.{arrays[0]})")
+        records = lines(drawn, keys, (), const, x=x, y=y)
+        names = ["threshold", "tpr", "fpr", *(["precision"] if const else [])]
+        known = lines(drawn.drop_nulls("threshold"), keys, names, const)
+        looked_up = data(known, *names).encode(
+            alt.X(f"{x}:Q", **titles[0]), alt.Y(f"{y}:Q", **titles[1])
+        )
+        shown = {name: SHOWN[name] for name in (*names, *const)}
     layers = [
         chance,
-        *([band_layer(alt.Chart().encode(axes[0]), channels[0])] if arrays[0] == "lower" else []),
-        line_layer(base, records, *channels),
-        *([line_layer(over, above, channels[0], **DASHED)] if above else []),
-        # Invisible points.
-        known.mark_point(filled=True, size=150, opacity=0, aria=False).encode(
-            tooltip=tooltips(keys, shown)
-        ),
+        *([band_layer(alt.Chart().encode(axes[0]), channels[0])] if arrays else []),
+        line_layer(alt.Chart().encode(*axes), records, *channels),
     ]
+    if above:
+        over = data(above, "x", "y").encode(*axes)
+        layers.append(line_layer(over, above, channels[0], **DASHED))
+    invisible = looked_up.mark_point(filled=True, size=150, opacity=0, aria=False)
     return alt.LayerChart(
-        layer=layers,
+        layer=[*layers, invisible.encode(tooltip=tooltips(keys, shown))],
         data=alt.Data(values=Records(records)),
         transform=[alt.FlattenTransform(flatten=["x", "y", *arrays])],
     )
+
+
+def _thin_lines(points: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """ROC curves as records of few points, without thresholds."""
+    return lines(line_points(points, keys, ["fpr", "tpr"]), keys, x="fpr", y="tpr")
 
 
 def _caption(points: pl.DataFrame) -> str:
@@ -254,3 +279,112 @@ def _caption(points: pl.DataFrame) -> str:
     counts = points["curves"].unique().sort().to_list()
     count = " to ".join(map(str, dict.fromkeys([counts[0], counts[-1]])))
     return f"mean of {count} curves {points['interval'][0]}"
+
+
+@unchecked
+def operating_drift(
+    points: pl.LazyFrame | pl.DataFrame,
+    curve: pl.LazyFrame | pl.DataFrame | None = None,
+    title: str = "Where operating points drift as the prior changes",
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> alt.LayerChart:
+    """Operating points at several priors in ROC space, as in AccSens Fig. 3.
+
+    Parameters
+    ----------
+    points
+        The result of `operating_points` at up to six priors, such as the ends of a
+        range and 0.5, where the balanced point is that of equal error. The first key
+        gives the colour, the prior the shape. Keys without a point have none.
+    curve
+        The result of `curve`, of which to draw the ROC curves behind.
+    title
+        Heading of the chart.
+    colours
+        From the name of a model to its colour, for the same in every chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        The points on axes from 0 to 1, those of the lowest and the highest prior
+        joined; small and pale where a colour has several curves, such as folds.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of operating points or of a curve are missing; for more than
+        six priors or 1000 points.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> points = curves.pipe(pr.operating_points, priors=[0.1, 0.5, 0.9])
+    >>> pr.charts.operating_drift(points, curves).to_dict()["title"]["text"]
+    'Where operating points drift as the prior changes'
+    """
+    keys = require(as_lazy(points), POINTS, source="operating_points(...)")
+    # Collect together: both tables must come from the same rows.
+    plans, curve_names = [as_lazy(points)], []
+    if curve is not None:
+        whole = whole_curves(as_polars(curve))
+        curve_names = curve_keys(whole)
+        plans.append(thinned(whole, curve_names, "fpr", "tpr"))
+    table, *curves = pl.collect_all(plans)
+    known = table.drop_nulls(["tpr", "prior"]).sort(*keys, "prior", nulls_last=True)
+    drawn = named_rows(
+        known,
+        keys,
+        prior_label(pl.col("prior")).alias("label"),
+        pl.col("prior"),
+        pl.col("fpr", "tpr", "precision"),
+        pl.format("{}", pl.col("threshold")).alias("threshold"),
+    )
+    priors = drawn.sort("prior")["label"].unique(maintain_order=True).to_list()
+    _check(len(priors), drawn.height)
+    channels = style(series_of(known, keys), keys[0] if keys else "", colours)
+    shape = alt.Shape(
+        "label:N",
+        scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),
+        legend=alt.Legend(title=None, symbolFillColor=DARK, symbolOpacity=1),
+    )
+    axes = (
+        alt.X("fpr:Q", **share_axis(TITLES["fpr"])),
+        alt.Y("tpr:Q", **share_axis(TITLES["tpr"])),
+    )
+    many = drawn.select("series", "line").n_unique() > drawn["series"].n_unique()
+    size, opacity, stroke = (24, 0.35, 0) if many else (110, 1, 1)
+    base = data(drawn.to_dicts()).encode(*axes, channels[0])
+    ends = [priors[0], priors[-1]] if priors else []
+    joined = base.transform_filter(alt.FieldOneOfPredicate("label", ends)).mark_line(
+        strokeDash=[5, 3], strokeWidth=1.5, strokeOpacity=opacity
+    )
+    marks = base.mark_point(
+        filled=True, size=size, opacity=opacity, stroke="white", strokeWidth=stroke
+    )
+    layers = [
+        chance_diagonal(),
+        joined.encode(*channels[1:], alt.Detail("line:N"), alt.Order("prior:Q")),
+        marks.encode(shape, tooltip=tooltips(keys, SHOWN)),
+    ]
+    for rows in curves:
+        records = _thin_lines(rows, curve_names)
+        pale = {"strokeWidth": 1, "strokeOpacity": opacity / 2}
+        base = data(records, "x", "y").encode(alt.X("x:Q"), alt.Y("y:Q"))
+        behind = line_layer(base, records, *channels, **pale)
+        layers.insert(1, behind)
+    return with_theme(alt.layer(*layers).properties(width=SIZE, height=SIZE), title, [DRIFT])
+
+
+def _check(priors: int, points: int) -> None:
+    if priors > len(SHAPES):
+        raise InvalidArgument(
+            f"there are points at {priors} priors, allowed are {len(SHAPES)}.",
+            hint="give the ends of a range and 0.5: priors=[0.1, 0.5, 0.9], not 'observed'.",
+        )
+    if points > MAX_POINTS:
+        raise InvalidArgument(
+            f"there are {points} points to draw, allowed are {MAX_POINTS}.",
+            hint=FEWER_KEYS,
+        )

@@ -10,11 +10,18 @@ import polars as pl
 
 from polaroc.base.columns import curve_keys, private
 from polaroc.base.tables import as_polars
-from polaroc.charts.layers import Records, chance_diagonal, data, line_layer
-from polaroc.charts.libraries import alt, unchecked
-from polaroc.charts.lines import lines, refuse_more, series_of
-from polaroc.charts.theme import GREY, PANEL_SIZE, share_axis, style, with_theme
-from polaroc.charts.thinning import PIXELS, STEP, line_points, thinned
+from polaroc.charts.layers import (
+    Records,
+    chance_diagonal,
+    data,
+    line_layer,
+    lines,
+    refuse_more,
+    series_of,
+)
+from polaroc.charts.theme import GREY, PANEL_SIZE, SIZE, share_axis, style, with_theme
+from polaroc.charts.thinning import STEP, line_points, thinned
+from polaroc.charts.vega import alt, unchecked
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of, skew
@@ -28,7 +35,7 @@ FEWER_CURVES = (
 # prior: what is thinned there is thinned for all priors at once. Of the 0.12 pixels that thinning
 # leaves, clipping u takes 0.01, and the change of u on a line 0.1: its square, over 8, times the
 # greatest second derivative of the logistic function, 1/(6√3), is as much where it is twice TURN.
-CLIPPED, TURN = 0.01 / PIXELS, 0.07
+CLIPPED, TURN = 0.01 / SIZE, 0.07
 LOG_RATIO = private("log_ratio")
 SLIDER = "Share of positives (log₁₀ of the odds) "
 FORMULAS = {
@@ -114,9 +121,7 @@ def explorer(
     plan = whole_curves(as_polars(curve))
     keys = curve_keys(plan)
     points = _points(plan, keys, over)
-    records = lines(points, keys, "fpr", "tpr", ["threshold"])
-    for record in records:
-        record |= {"fpr": record.pop("x"), "tpr": record.pop("y")}
+    records = lines(points, keys, ["fpr", "tpr", "threshold"])
     series = series_of(points, keys)
     channels = style(series, keys[0] if keys else "", colours)
     level = data([{}]).transform_calculate(chance="prior")

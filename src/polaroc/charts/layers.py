@@ -1,13 +1,20 @@
-"""Shared layers of charts: lines, bands, tooltips, and panels by prior."""
+"""What charts share: records of lines, layers, tooltips, and panels by prior."""
 
 from collections.abc import Mapping, Sequence
+from math import isinf
 from typing import Any, ClassVar
 
 import polars as pl
 
 from polaroc.base.columns import PANEL
-from polaroc.charts.libraries import alt
+from polaroc.base.text import key_text
 from polaroc.charts.theme import GREY, PANEL_SIZE, SIZE, prior_label
+from polaroc.charts.vega import alt
+from polaroc.errors import InvalidArgument
+
+MAX_LINES = 300
+FEWER_KEYS = "draw fewer models or files: filter the keys that matter."
+DIGITS = 5  # significant
 
 
 class Records:
@@ -116,3 +123,69 @@ def side_by_side(charts: Mapping[str, "alt.LayerChart"], ratio: float = 1.0) -> 
     ]
     columns = 2 if len(charts) == 4 else max(1, min(3, len(charts)))
     return alt.concat(*panels, columns=columns)
+
+
+def refuse_more(count: int, most: int = MAX_LINES, hint: str = FEWER_KEYS) -> None:
+    """Refuse more curves than can be told apart."""
+    if count > most:
+        raise InvalidArgument(
+            f"there are {count:,} curves to draw, allowed are {most:,}.", hint=hint
+        )
+
+
+def lines(
+    points: pl.DataFrame,
+    keys: Sequence[str],
+    arrays: Sequence[str] = (),
+    const: Sequence[str] = (),
+    **places: str,
+) -> list[dict[str, Any]]:
+    """Points in order as a record per line: its names, arrays of columns, and what is constant.
+
+    `places` are further arrays under other names, such as x="fpr".
+    """
+    columns = dict(zip(arrays, arrays, strict=True)) | places
+    rounded = points.with_columns(
+        pl.col(name).round_sig_figs(DIGITS)
+        for place, name in columns.items()
+        if place != "threshold"
+    )
+    by = [*keys, *const]
+    groups = rounded.partition_by(by, maintain_order=True) if by else [rounded]
+    refuse_more(len(groups))
+    return [
+        {
+            "id": i,
+            "series": _name_of(group, keys[:1]),
+            "line": _name_of(group, keys),
+            **{place: _in_json(group[name]) for place, name in columns.items()},
+            **{name: group[name][0] for name in const},
+        }
+        for i, group in enumerate(groups)
+        if group.height
+    ]
+
+
+def _name_of(curve: pl.DataFrame, keys: Sequence[str]) -> str:
+    """The name of a curve: the values of its keys."""
+    return " · ".join(str(curve[key][0]) for key in keys)
+
+
+def named_rows(table: pl.DataFrame, keys: Sequence[str], *columns: pl.Expr) -> pl.DataFrame:
+    """Rows with the names of their first key and of all their keys."""
+    names = [key_text(key) for key in keys] or [pl.lit("")]
+    line = pl.concat_str(names, separator=" · ").alias("line")
+    return table.select(names[0].alias("series"), line, *columns)
+
+
+def series_of(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The names that have a colour: the values of the first key, sorted."""
+    return [*map(str, table[keys[0]].unique().sort(nulls_last=True))] if keys else [""]
+
+
+def _in_json(values: pl.Series) -> list[Any]:
+    """Numbers for JSON, which has no infinity."""
+    return [
+        value if value is None or not isinf(value) else "∞" if value > 0 else "−∞"
+        for value in values
+    ]

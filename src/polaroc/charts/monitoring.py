@@ -9,10 +9,9 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.base.text import key_text
-from polaroc.charts.layers import data
-from polaroc.charts.libraries import alt, unchecked
-from polaroc.charts.lines import FEWER_KEYS
+from polaroc.charts.layers import FEWER_KEYS, data
 from polaroc.charts.theme import style, with_theme
+from polaroc.charts.vega import alt, unchecked
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.priors.grids import range_of
 

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from polaroc.charts.layers import data, tooltips
-from polaroc.charts.libraries import alt, unchecked
 from polaroc.charts.theme import GREY, INK, SIZE, measure_name, style, with_theme
+from polaroc.charts.vega import alt, unchecked
 from polaroc.errors import InvalidTable
 from polaroc.models.comparison import (
     Comparison,

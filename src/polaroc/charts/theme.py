@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.charts.libraries import alt
+from polaroc.charts.vega import alt
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import label
 

@@ -7,16 +7,15 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import private, within
-from polaroc.charts.lines import refuse_more
+from polaroc.charts.layers import refuse_more
 from polaroc.charts.theme import SIZE
 from polaroc.typing import Array
 
 # No point of a curve is further than half a pixel from its line, at the size that it is drawn. A
 # cell of the grid takes 0.06 of that, steps between points 0.02, straightening 0.3; 0.12 are left
 # for rounding and for lines that hold at any prior.
-PIXELS = SIZE
-CELLS = 32 * PIXELS
-STEP, STRAIGHT = 0.02 / PIXELS, 0.3 / PIXELS
+CELLS = 32 * SIZE
+STEP, STRAIGHT = 0.02 / SIZE, 0.3
 # Of the relative change of a rate on a segment: with the greatest derivatives of the logistic
 # function, 1/4 and 1/(6√3), the second derivative of precision is at most 0.35 times its square.
 PER_CHANGE = sqrt(0.35 / (8 * STEP))
@@ -52,12 +51,14 @@ def line_points(
     axes: Sequence[str],
     bent: pl.Expr | None = None,
     bins: pl.Expr | None = None,
+    *,
+    size: int = SIZE,
 ) -> pl.DataFrame:
     """The points of each curve that its line needs on these axes.
 
     Between two points of a curve rates are straight; `bent`, the last of the axes, may be bent, so
     that points are put between. Of each of the `bins` a point is kept. Thresholds are null but at
-    evenly spaced points of the curve.
+    evenly spaced points of the curve. `size` is that of the axes in pixels.
     """
     if bent is not None:
         points = _with_points_between(points, keys, bent).with_columns(bent)
@@ -69,7 +70,8 @@ def line_points(
         ((pl.col("tpr") + pl.col("fpr")) / gap).floor()
     )
     shown = place.is_not_null() & within(place.is_first_distinct(), keys)
-    kept = pl.Series(straightened(*(points[axis].to_numpy() for axis in axes), starts=starts))
+    on_axes = [points[axis].to_numpy() for axis in axes]
+    kept = pl.Series(straightened(*on_axes, starts=starts, tolerance=STRAIGHT / size))
     in_bins = [] if bins is None else [within(bins.is_first_distinct(), keys)]
     return points.with_columns(pl.when(shown).then("threshold")).filter(
         pl.any_horizontal(kept, shown, *in_bins)
@@ -107,7 +109,7 @@ def _with_points_between(points: pl.DataFrame, keys: Sequence[str], bent: pl.Exp
     )
 
 
-def straightened(*axes: Array, starts: Array, tolerance: float = STRAIGHT) -> Array:
+def straightened(*axes: Array, starts: Array, tolerance: float) -> Array:
     """Whether lines need each point, to be within `tolerance` of those left out (Douglas-Peucker).
 
     `starts` are the first points of the lines, then the number of points.
@@ -116,7 +118,7 @@ def straightened(*axes: Array, starts: Array, tolerance: float = STRAIGHT) -> Ar
     --------
     >>> import numpy as np
     >>> x, y = np.array([0, 0.5, 1.0, 1.0]), np.array([0, 0.5, 1.0, 0.0])
-    >>> straightened(x, y, starts=np.array([0, 4])).tolist()
+    >>> straightened(x, y, starts=np.array([0, 4]), tolerance=0.01).tolist()
     [True, False, True, True]
     """
     kept = np.zeros(len(axes[0]), dtype=bool)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 import polaroc as pr
-from polaroc.charts.saving import CHART_FORMATS, chart_bytes
+from polaroc.charts.vega import CHART_FORMATS, chart_bytes
 from polaroc.cli import options as opt
 from polaroc.cli.measures_table import commonest_notes
 from polaroc.cli.screen import print_notes, progress

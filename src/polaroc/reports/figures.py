@@ -13,8 +13,8 @@ from polaroc import charts
 from polaroc.base.text import named, number, percent, with_limits
 from polaroc.charts.layers import data
 from polaroc.charts.pairwise import estimates_in_words
-from polaroc.charts.saving import escape_names
 from polaroc.charts.theme import COLOURS
+from polaroc.charts.vega import escape_names
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.models.comparison import first_pairs, interval_rule
 from polaroc.models.inputs import of_keys, rows_among
@@ -148,7 +148,7 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
 
 def _strip(rows: pl.DataFrame, colours: Mapping[str, str]) -> "list[alt.Chart]":
     """The best model at each prior, as a strip on the axis of priors."""
-    from polaroc.charts.libraries import alt
+    from polaroc.charts.vega import alt
 
     best = rows.filter("best").unique("prior", keep="first", maintain_order=True).sort("prior")
     priors = best["prior"].to_list()

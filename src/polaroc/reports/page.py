@@ -10,7 +10,7 @@ from platform import python_version
 from typing import Any
 
 from polaroc.base.text import escape_control
-from polaroc.charts.libraries import browser_libraries, page_functions
+from polaroc.charts.vega import browser_libraries, page_functions
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.figures import MAX_DRAWN, auprec_by_prior, explorer, pairs, reliability

@@ -72,7 +72,7 @@ tables:
 outputs *PAGES:
     python docs/outputs.py {{PAGES}}
 
-# The page that needs MLflow and skore, in an environment of its own; `just tracking --write` fills it in.
+# The page with an example of MLflow, in an environment of its own.
 tracking *ARGS:
     .ci/tracking {{ARGS}}
 

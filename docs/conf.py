@@ -25,6 +25,7 @@ extensions = [
     "links",
     "short_types",
     "line_breaks",
+    "sheets",
 ]
 exclude_patterns = ["images", "templates"]
 templates_path = ["templates"]

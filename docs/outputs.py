@@ -51,7 +51,8 @@ def filled(text: str, name: str) -> str:
     def run(block: re.Match[str]) -> str:
         if block["language"] == "sh":
             return block[0] if not block["gap"] else block["code"] + shown(ran(block["lines"]))
-        if any(f"import {name}\n" in block["lines"] and not find_spec(name) for name in WITH_OTHERS):
+        missing = [name for name in WITH_OTHERS if not find_spec(name)]
+        if any(f"import {name}\n" in block["lines"] for name in missing):
             return block[0]
         said = io.StringIO()
         with redirect_stdout(said):

@@ -4,6 +4,7 @@ import pydoc
 import re
 import runpy
 import shlex
+import subprocess
 import sys
 from importlib.metadata import version
 from inspect import getdoc, getmembers, isclass, isfunction, ismodule
@@ -25,6 +26,7 @@ DOCS = OUTPUTS["pages"]()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 FILES = (ROOT / "docs" / "guide" / "files.md").read_text()
+ONE_PAGE = (ROOT / "docs" / "reference" / "one_page.md").read_text()
 IN_USE = (ROOT / "docs" / "guide" / "in_use.md").read_text()
 
 
@@ -121,11 +123,16 @@ def run_commands(page, made_by):
         assert result.exit_code == 0, result.output
 
 
+def lines_of_the_api():
+    return re.findall(r"^\| .+ \| `([^`]+)` \|$", ONE_PAGE, re.MULTILINE)
+
+
 def commands_of_docs():
     for page in DOCS:
         for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL):
             lines = block.replace("\\\n", " ").splitlines()
             yield from (line for line in lines if line.startswith("polaroc "))
+    yield from (line for line in lines_of_the_api() if line.startswith("polaroc "))
 
 
 @pytest.mark.parametrize("command", list(commands_of_docs()))
@@ -186,6 +193,35 @@ def public(module):
     kind = isclass if module is pr.errors else isfunction
     own = [name for name, thing in getmembers(module, kind) if thing.__module__ == module.__name__]
     return getattr(module, "__all__", [name for name in own if not name.startswith("_")])
+
+
+@pytest.mark.slow
+def test_lines_of_the_api_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (first,) = re.findall(r"```python\n(.*?)```", ONE_PAGE, re.DOTALL)
+    lines = [line for line in lines_of_the_api() if not line.startswith("polaroc ")]
+    exec("\n".join([first, *lines]), {})
+
+
+def test_every_function_and_command_is_on_the_page_of_the_api():
+    first = re.findall(r"^\| (.+?) \|", ONE_PAGE, re.MULTILINE)
+    listed = [name for cell in first for name in re.findall(r"`([\w.]+)`", cell)]
+    charts = {f"charts.{name}" for name in pr.charts.__all__}
+    functions = {*pr.__all__, "sklearn", *charts} - {"charts", "errors", "polaroc"}
+    assert functions | {*COMMANDS} == {*listed} - {"confidence"}
+
+
+@pytest.mark.engine
+def test_the_api_is_printed_on_two_sheets(tmp_path):
+    if (chromium := program("chromium")) is None:
+        missing("Chromium is not there")
+    page, printed = tmp_path / "sheets.html", tmp_path / "sheets.pdf"
+    sheets = runpy.run_path(str(ROOT / "docs" / "extensions" / "sheets.py"))["sheets"]
+    page.write_text(sheets(ONE_PAGE))
+    options = ["--headless", "--no-sandbox", "--no-pdf-header-footer"]
+    command = [chromium, *options, f"--print-to-pdf={printed}", str(page)]
+    subprocess.run(command, check=True, capture_output=True)
+    assert len(re.findall(rb"/Type\s*/Page[^s]", printed.read_bytes())) == 2
 
 
 def test_every_picture_of_a_chart_is_shown_and_has_its_file():

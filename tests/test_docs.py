@@ -182,7 +182,7 @@ def test_every_public_name_is_in_the_reference():
     results = {
         "models.anova.Anova",
         "priors.beliefs.Belief", "predictions.cases.Cases", "models.choice.Choice",
-        "models.comparison.Comparison", "models.gate_result.GateResult",
+        "models.comparison.Comparison", "models.gate.GateResult",
         "monitoring.result.Monitor",
     }  # fmt: skip
     assert set(listed) == (set(pr.__all__) - modules) | members | results

@@ -54,6 +54,15 @@ def by_hand(model):
     return cheapest(own), np.array(held)
 
 
+def test_a_model_without_a_name_keeps_its_threshold_and_rates():
+    # Of models by name null comes last, as any name after "B" does.
+    named = TABLE.with_columns(pl.col("model").replace("A", "C"))
+    nameless = named.with_columns(pl.col("model").replace("C", None))
+    asked = {**ROLES, **COSTS, "over": OVER, "test_train_ratio": 1 / 3}
+    found, expected = (pr.choose(table, **asked).models for table in (nameless, named))
+    assert found.with_columns(pl.col("model").fill_null("C")).equals(expected)
+
+
 def test_as_by_brute_force():
     choice = pr.choose(TABLE, **ROLES, over=OVER, **COSTS, test_train_ratio=1 / 3)
     assert (choice.measure, choice.fold_count, choice.folds) == ("expected_cost", 4, ("fold",))

@@ -36,7 +36,7 @@ from scipy.special import expit, logit, stdtrit
 from scipy.stats import norm, rankdata
 
 from polaroc.inference.evidence import FITTED, Evidence, evidence_from_folds
-from polaroc.models.choice import Candidates, ranked_models
+from polaroc.models.ranking import Candidates, ranked_models
 from simulations.design import Design
 from simulations.rates import judged as limits_of
 

@@ -17,7 +17,7 @@ from polaroc.base.text_tables import Result, noted, table_of
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.inference.evidence import evidence_from_folds
 from polaroc.models.compare import f_test, rounding_floor
-from polaroc.models.copied_folds import copied_folds
+from polaroc.models.inputs import copied_folds
 from polaroc.models.measure_rows import refuse_rows, rows_of
 from polaroc.predictions.columns import check_columns
 from polaroc.priors.grids import is_among

@@ -16,7 +16,14 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.test_sets import evidence_at_thresholds
-from polaroc.models.choice import Candidates, Choice, caveats, certainty, ranked_models
+from polaroc.models.choice import (
+    Choice,
+    caveats,
+    count_tied,
+    first_words,
+    how_sure,
+    two_digits,
+)
 from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     doubts_of_folds,
@@ -25,15 +32,9 @@ from polaroc.models.fold_thresholds import (
     read_folds,
 )
 from polaroc.models.inputs import Inputs, check_model, of_keys
-from polaroc.models.measure_rows import fold_values, rows_of
+from polaroc.models.measure_rows import describe_priors, fold_values, rows_of
 from polaroc.models.paired_cases import read_cases
-from polaroc.models.sentences import (
-    count_tied,
-    describe_priors,
-    first_words,
-    three_digits,
-    two_digits,
-)
+from polaroc.models.ranking import Candidates, ranked_models
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.beliefs import Belief, Over, resolve_belief
 from polaroc.thresholds.apply_thresholds import (
@@ -108,11 +109,24 @@ def choose_with_tuning(
             f"tuning has no cases of {quoted(lacking['model'].sort().to_list())}.",
             hint="give their predictions, or leave these models out.",
         )
-    rates, promise = _rates(cases, tuned, costs, level)
+    thresholds: pl.DataFrame = operating_points(
+        tuned, "cost", over=costs.over, constraints=costs.constraints,
+        confidence=costs.confidence, cost_fn=costs.fn, cost_fp=costs.fp,
+    )  # fmt: skip
+    belief, prior = costs.belief, costs.belief.mean
+    priors: float | pl.DataFrame = prior
+    if belief.is_estimate and belief.ends is not None:
+        lower, upper = belief.ends
+        priors = pl.DataFrame({"prior": [prior], "lower": [lower], "upper": [upper]})
+    # The same table is refused before; equal rates of other cases are chance.
+    rates: pl.DataFrame = apply_thresholds(
+        cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
+        cost_fn=costs.fn, cost_fp=costs.fp,
+    )  # fmt: skip
     has_rates = pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()
-    rated, unrated = rates.filter(has_rates), rates.filter(~has_rates)
-    reasons = noted_by_kind(unrated.select("model", "note").rows())
-    evidence, prior = no_evidence(NO_CASE), costs.belief.mean
+    rated = rates.filter(has_rates)
+    reasons = noted_by_kind(rates.filter(~has_rates).select("model", "note").rows())
+    evidence = no_evidence(NO_CASE)
     if rated.height and cases.case is not None:
         scored = read_cases(cases)
         known = rated["model"].cast(cases.rows["model"].dtype)
@@ -122,53 +136,32 @@ def choose_with_tuning(
         )  # fmt: skip
     missed, alarms = costs.fn * (1 - rated["tpr"].to_numpy()), costs.fp * rated["fpr"].to_numpy()
     choice = _choice(
-        rated, unrated, evidence, missed[None], alarms[None], costs, level, (cases, tuned),
+        rates, evidence, missed[None], alarms[None], costs, level, (cases, tuned),
         [*(f"No cost of {reason}" for reason in reasons), *inputs.warnings],
     )  # fmt: skip
     choice = replace(choice, warnings=(*shared, *choice.warnings))
     if rated.is_empty():
         return replace(choice, answer=f"No model has a threshold. {' '.join(reasons)}")
-    return choice if choice.threshold is None else replace(choice, promise=promise)
-
-
-def _rates(
-    cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame], costs: Costs, level: float
-) -> tuple[pl.DataFrame, str | None]:
-    """Rates of each model at its threshold, and exact limits of its cost, or why it has none.
-
-    The promise, if any, is that of all models: they hold at once.
-    """
-    thresholds: pl.DataFrame = operating_points(
-        tuned, "cost", over=costs.over, constraints=costs.constraints,
-        confidence=costs.confidence, cost_fn=costs.fn, cost_fp=costs.fp,
-    )  # fmt: skip
-    belief = costs.belief
-    priors: float | pl.DataFrame = belief.mean
-    if belief.is_estimate and belief.ends is not None:
-        lower, upper = belief.ends
-        priors = pl.DataFrame({"prior": [belief.mean], "lower": [lower], "upper": [upper]})
-    # The same table is refused before; equal rates of other cases are chance.
-    rates: pl.DataFrame = apply_thresholds(
-        cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
-        cost_fn=costs.fn, cost_fp=costs.fp,
-    )  # fmt: skip
-    if costs.confidence is None:
-        return rates, None
-    promises = thresholds["promise"].drop_nulls().to_list()
-    return rates, promises[0] if promises else None
+    if costs.confidence is None or choice.threshold is None:
+        return choice
+    # The promises of all models hold at once.
+    return replace(choice, promise=thresholds["promise"].drop_nulls()[0])
 
 
 def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Choice:
     """The model that costs least at thresholds that other folds set."""
-    cases, (fold,), rows, beside, folds_of = inputs.cases, inputs.folds, [], [], {}
-    at = costs.belief.mean
-    need = Need("cost", (at,), 0, costs.fn, costs.fp)
-    for name in cases.rows.select("model").unique().sort("model").iter_slices(1):
+    cases, (fold,), at = inputs.cases, inputs.folds, costs.belief.mean
+    need, rates, rows, folds_of = Need("cost", (at,), 0, costs.fn, costs.fp), [], [], {}
+    for name in cases.rows.select("model").unique().sort("model", nulls_last=True).iter_slices(1):
         of_model = of_keys(cases, name)
         folds = folds_of[name.item()] = read_folds(of_model)
-        held_out = rates_across_folds(folds, [need])
-        (threshold,), tpr, fpr = folds.thresholds([need]), held_out.tpr[0], held_out.fpr[0]
-        beside.append((threshold, float(tpr.mean()), float(fpr.mean())))
+        (threshold,), ((tpr,), (fpr,)) = folds.thresholds([need]), rates_across_folds(folds, [need])
+        rates.append(
+            name.with_columns(
+                threshold=pl.lit(threshold, pl.Float64), tpr=pl.lit(tpr.mean()),
+                fpr=pl.lit(fpr.mean()),
+            )
+        )  # fmt: skip
         keys = of_model.rows.select(fold).unique().sort(fold, nulls_last=True)
         positives, negatives = folds.totals(keys.height)
         # The cost is linear between the priors 0 and 1, where it is that of one class.
@@ -186,13 +179,10 @@ def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Ch
     evidence = evidence_from_folds(
         at * missed + (1 - at) * alarms, inputs.test_train_ratio, table.models
     )
-    lower, upper = (np.maximum(ends[0], 0) for ends in evidence.limits(level))
-    names = ["threshold", "tpr", "fpr"]
-    rated = pl.DataFrame(beside, dict.fromkeys(names, pl.Float64), orient="row").with_columns(
-        table.models, cost_lower=pl.Series(lower), cost_upper=pl.Series(upper)
-    )
+    lower, upper = (pl.Series(np.maximum(ends[0], 0)) for ends in evidence.limits(level))
     choice = _choice(
-        rated, rated.clear(), evidence, missed, alarms, costs, level, [replace(cases, fold=())],
+        pl.concat(rates).with_columns(cost_lower=lower, cost_upper=upper),
+        evidence, missed, alarms, costs, level, [replace(cases, fold=())],
         [*inputs.warnings, *table.warnings, judged_on_other_folds(len(missed))],
         folds=inputs.folds,
     )  # fmt: skip
@@ -201,23 +191,24 @@ def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Ch
 
 
 def _choice(
-    rated: pl.DataFrame, unrated: pl.DataFrame, evidence: Evidence, missed: Array, alarms: Array,
-    costs: Costs, level: float, tables: Sequence[Cases[Any]], warnings: list[str], *,
+    rates: pl.DataFrame, evidence: Evidence, missed: Array, alarms: Array, costs: Costs,
+    level: float, tables: Sequence[Cases[Any]], warnings: Sequence[str], *,
     folds: tuple[str, ...] = (),
 ) -> Choice:  # fmt: skip
-    """The choice among the models that are rated, from costs of missed and of alarms by fold."""
-    at_priors, mean = costs.priors, costs.belief.mean
+    """The choice among the models that have rates, from costs of missed and of alarms by fold."""
+    at, mean, rated = costs.priors, costs.belief.mean, rates.drop_nulls(["tpr", "fpr"])
     candidates = Candidates(
         rated["model"], evidence, mean * missed + (1 - mean) * alarms,
         (rated["cost_lower"].to_numpy(), rated["cost_upper"].to_numpy()),
-        at_priors * missed[..., None] + (1 - at_priors) * alarms[..., None], tuple(at_priors),
+        at * missed[..., None] + (1 - at) * alarms[..., None], at.tolist(),
         higher=False, bounds=(0.0, inf),
     )  # fmt: skip
     ranked, priors = ranked_models(candidates, level)
-    shown = rated.select("model", "threshold", "tpr", "fpr", "cost_lower", "cost_upper")
-    ranked = ranked.join(shown, on=["model"], how="left", nulls_equal=True, maintain_order="left")
-    table = pl.concat([ranked, unrated.select(shown.columns[:4])], how="diagonal")
-    table = with_level(table.drop("level"), level)
+    shown = rates.select("model", "threshold", "tpr", "fpr", "cost_lower", "cost_upper")
+    table = ranked.join(
+        shown, on=["model"], how="full", coalesce=True, nulls_equal=True,
+        maintain_order="left_right",
+    )  # fmt: skip
     curves: list[Any] = [curve(one) for one in tables]
     texts = threshold_texts(table, ["model"], *curves)
     words = cost = sure = answer = ""
@@ -228,14 +219,14 @@ def _choice(
         act = f"act on scores from {texts[0]}" if texts[0] is not None else "raise no alarm"
         if folds and texts[0] is not None:
             act = f"set the threshold of the final model to cost least. {ON_OTHERS[:-1]}"
-        cost = _cost_in_words(ranked, costs)
+        cost = _cost_in_words(table[: ranked.height], costs)
         in_alarms = ranked.with_columns(pl.col("expected_loss") * costs.cases / costs.fp)
-        sure = certainty(candidates, in_alarms, level, f" false alarms per {costs.cases:,} cases")
+        sure = how_sure(candidates, in_alarms, level, f" false alarms per {costs.cases:,} cases")
         answer = f"{words}, and {act}. {cost} {sure}".rstrip()
         notes = [*caveats(candidates, ranked, priors, "cost"), *notes]
     return Choice(
-        answer, table.with_columns(level=pl.lit(level)), priors, (*notes, *warnings), None,
-        costs.belief, EXPECTED_COST, folds, len(missed), level, words, sure, cost,
+        answer, with_level(table, level), priors, (*notes, *warnings), None, costs.belief,
+        EXPECTED_COST, folds, len(missed), level, words, sure, cost,
         threshold_texts=dict(zip(table["model"], texts, strict=True)),
     )  # fmt: skip
 
@@ -264,3 +255,14 @@ def _cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
         other, lead = one_name(models[tied]), ranked["mean"][tied] - cost
         sentence += f", {two_digits(lead * cases / costs.fp)} fewer than with {other}"
     return f"{sentence}."
+
+
+def three_digits(value: float) -> str:
+    """A count of cases, which may be a mean: whole from 100 on, below to three digits.
+
+    Examples
+    --------
+    >>> three_digits(1234.5), three_digits(13.566), three_digits(0.0123), three_digits(10.0)
+    ('1,234', '13.6', '0.0123', '10')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

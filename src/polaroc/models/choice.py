@@ -1,36 +1,45 @@
-"""The result of `choose`, and its summary as text and as HTML."""
+"""The result of `choose`, and its sentences: which model, how sure, and what that rests on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from polaroc.base.columns import with_level
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text import number, probability
+from polaroc.base.text import (
+    ALMOST,
+    capitalised,
+    named,
+    number,
+    one_name,
+    p_in_words,
+    percent,
+    probability,
+)
 from polaroc.base.text_tables import Result, noted, table_of
-from polaroc.inference.evidence import Evidence, all_pairs, by_holm
+from polaroc.inference.evidence import all_pairs, by_holm
 from polaroc.measures.catalog import higher_is_better, in_words
 from polaroc.models.comparison import Comparison
-from polaroc.models.posterior import posterior
-from polaroc.models.regret import best_shares, regret_table
-from polaroc.models.sentences import changes, corrected, how_sure
+from polaroc.models.ranking import EXPECTED_LIMITS, Candidates
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Array
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 # Models in the table of a summary.
 MAX_MODELS = 8
-EXPECTED_LIMITS = ("expected_lower", "expected_upper")
-NOTHING_SAYS = "Nothing says how sure this is."
 IDENTICAL = "The models do not differ in any fold or case, so that nothing says which is the best."
+# Differences of areas below this are not told apart.
+MIN_SHOWN = 0.001
+# The least probability of being the best at which the first words have no doubt, and the least at
+# which another model is not more likely.
+LIKELY, EVEN = 2 / 3, 1 / 2
+NUMBERS = (
+    "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,17 +158,18 @@ class Choice(Result):
     @property
     def shown(self) -> list[RenderableType]:
         """The answer, a table and notes."""
-        models, forms = self.models.head(MAX_MODELS), dict[str, Callable[[Any], str | None]]()
-        forms = {"model": str, "mean": number, "std_error": number, "expected": number}
-        forms |= {**dict.fromkeys(EXPECTED_LIMITS, number), "probability_best": probability}
+        models, numbers = self.models.head(MAX_MODELS), ("mean", "std_error", "expected")
+        forms: dict[str, Callable[[Any], str | None]] = {"model": str}
+        forms |= dict.fromkeys((*numbers, *EXPECTED_LIMITS), number)
+        forms["probability_best"] = probability
         if self.is_by_cost:
             texts = [self.threshold_texts.get(model) for model in models["model"]]
             models = models.with_columns(threshold=pl.Series(texts, dtype=pl.String))
             forms["threshold"] = lambda text: text
         else:
             forms["worst_regret"] = number
-        title = "Cost per case" if self.is_by_cost else in_words(self.measure)
-        title = title[:1].upper() + title[1:] + " (less is better)" * (not self.higher_is_better)
+        title = capitalised("cost per case" if self.is_by_cost else in_words(self.measure))
+        title += "" if self.higher_is_better else " (less is better)"
         forms = {name: form for name, form in forms.items() if models[name].count()}
         if "expected" in forms:
             title += f"; expected: corrected for chance, with its {100 * self.level:g} % limits"
@@ -172,102 +182,151 @@ class Choice(Result):
         return f"Choice({self.answer!r})"
 
 
-class Candidates(NamedTuple):
-    """The measure or cost that models are chosen by, under a belief and at single priors."""
-
-    models: pl.Series
-    evidence: Evidence
-    means: Array  # folds × models
-    limits: tuple[Array, Array] | None  # of each model by itself, by default from the evidence
-    at_priors: Array  # folds × models × priors
-    priors: tuple[float, ...]
-    higher: bool
-    bounds: tuple[float, float] = (-inf, inf)
-    regrets_known: bool = True
+def count_tied(models: pl.DataFrame) -> int:
+    """How many models have the best mean."""
+    top = models["mean"][0]
+    return int(((models["mean"] - top).abs() <= ROUNDING * abs(top)).sum())
 
 
-def ranked_models(candidates: Candidates, level: float) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The models, the best first, with what is known of their true means; and the priors."""
-    models, higher, means = candidates.models, candidates.higher, candidates.means.mean(axis=0)
-    known = posterior(candidates.evidence, higher=higher, bounds=candidates.bounds)
-    names = (
-        "mean", "std_error", "expected", *EXPECTED_LIMITS, "probability_best", "expected_loss",
-        "share",
-    )  # fmt: skip
-    columns = dict.fromkeys(names, np.full(len(models), np.nan)) | {
-        "mean": means,
-        "share": best_shares(candidates.means if higher else -candidates.means),
-    }
-    if candidates.evidence.is_known:
-        columns["std_error"] = np.sqrt(candidates.evidence.covariance[0].diagonal())
-    if known is not None:
-        correction = known.expected - means
-        lower, upper = candidates.limits or limits_by_scale(candidates, level)
-        # As wide as the interval of the model by itself, and wider by the correction.
-        lower = np.minimum(lower, lower + correction)
-        upper = np.maximum(upper, upper + correction)
-        columns |= {
-            "expected": known.expected, "expected_lower": np.clip(lower, *candidates.bounds),
-            "expected_upper": np.clip(upper, *candidates.bounds),
-            "probability_best": known.probability_best, "expected_loss": known.expected_loss,
-        }  # fmt: skip
-    table = pl.DataFrame(
-        [models, *(pl.Series(name, values, pl.Float64) for name, values in columns.items())]
-    ).fill_nan(None)
-    priors = regret_table(models, candidates.at_priors, candidates.priors, higher=higher)
-    worst = priors.group_by("model").agg(worst_regret=pl.col("regret").max())
-    ranked = table.join(
-        worst if candidates.regrets_known else worst.clear(), on=["model"], how="left",
-        nulls_equal=True, maintain_order="left",
-    ).sort("mean", descending=higher, maintain_order=True)  # fmt: skip
-    return with_level(ranked, level), priors
+def first_words(models: pl.DataFrame) -> str:
+    """Which model to take, no more boldly than it is likely the best.
+
+    Examples
+    --------
+    >>> for chance in (0.88, 0.55, 0.44):
+    ...     chances = {"probability_best": [chance, (1 - chance) / 2, (1 - chance) / 2]}
+    ...     models = {"model": ["A", "B", "C"], "mean": [0.8, 0.7, 0.6]}
+    ...     print(first_words(pl.DataFrame(models | chances)))
+    Take A
+    Take A, though it is only just ahead
+    If you must choose now, take A
+    """
+    tied, chance = count_tied(models), models["probability_best"][0]
+    name = named(models["model"][:tied].to_list(), "or")
+    if tied == models.height:
+        return f"Take {name}"
+    if chance is None:
+        return f"Take {name}, though nothing says how sure that is"
+    if tied * chance < EVEN:
+        return f"If you must choose now, take {name}"
+    if tied * chance < LIKELY:
+        return f"Take {name}, though {'it is' if tied == 1 else 'they are'} only just ahead"
+    return f"Take {name}"
 
 
-def limits_by_scale(candidates: Candidates, level: float) -> tuple[Array, Array]:
-    """The interval of each model by itself: on one test set of the log-odds, or the logarithm."""
-    lower, upper = (ends[0] for ends in candidates.evidence.limits(level))
-    means, (least, most) = candidates.evidence.estimates[0], candidates.bounds
-    if len(candidates.means) > 1 or least != 0:
-        return lower, upper
-    # The odds of an area, whose greatest value is 1, or the loss itself.
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        left = 1 - means if most == 1 else np.ones(len(means))
-        odds, factor = means / left, np.exp((upper - means) / (means * left))
-        lower, upper = odds / factor, odds * factor
-    return (lower / (1 + lower), upper / (1 + upper)) if most == 1 else (lower, upper)
+def lead_in_words(models: pl.DataFrame, judged_by: str, *, higher: bool) -> str:
+    """The measure of the first model, and by how much it is ahead of the next."""
+    top, tied = float(models["mean"][0]), count_tied(models)
+    sentence = f"the {judged_by} is {_figure(top, higher)}"
+    if tied == models.height:
+        return f"{sentence}."
+    other, mean = models.select("model", "mean").row(tied)
+    than = "more" if higher else "less"
+    return (
+        f"{sentence}, {_difference(abs(top - mean), higher)} {than} than that of {one_name(other)}."
+    )
 
 
-def certainty(candidates: Candidates, ranked: pl.DataFrame, level: float, unit: str = "") -> str:
-    """How likely the first model is the best, and whether a test confirms it, in words."""
-    evidence, p = candidates.evidence, None
-    if evidence.is_known and not evidence.is_bound and len(candidates.models) > 1:
-        pairs = all_pairs(evidence)
-        adjusted = by_holm(pairs, level).p_value
-        means = candidates.means.mean(axis=0)
-        first = int(means.argmax() if candidates.higher else means.argmin())
-        tested = ((pairs.first == first) | (pairs.second == first)) & (pairs.std_error > 0)
-        p = float(adjusted[tested].max()) if tested.any() else None
-    higher = candidates.higher
-    return how_sure(ranked, p, level, is_bound=evidence.is_bound, higher=higher, unit=unit)
+def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: str) -> str:
+    """How likely the first model is the best, what a test says, and what is lost if it is not.
+
+    Another model is named only if it is next in the ranking and the likeliest to be better.
+    """
+    chance, loss = models.select("probability_best", "expected_loss").row(0)
+    tied, others, higher = count_tied(models), models.slice(1), candidates.higher
+    if tied == models.height > 1:
+        return "They are equal on all that was measured."
+    if chance is None:
+        return ""
+    count = NUMBERS[models.height] if models.height < len(NUMBERS) else f"{models.height:,}"
+    among = "the better of the two" if models.height == 2 else f"the best of the {count}"
+    shown = f"{probability(chance)}".replace(">", "more than").replace("<", "less than")
+    least = "at least " if candidates.evidence.is_bound and chance < ALMOST else ""
+    first = one_name(models["model"][0]) if tied == 1 else "Each"
+    words = f"{first} is {among} with a probability of {least}{shown}"
+    p = _p_of_first(candidates, level)
+    if p is not None and tied == 1:
+        says = "confirms" if p < 1 - level else "does not confirm"
+        words += f"; the test {says} it ({p_in_words(p)})"
+    if chance >= ALMOST or tied > 1:
+        return f"{words}."
+    lost = loss / (1 - chance)
+    about = f"{'about ' * (not higher or lost >= MIN_SHOWN)}{_difference(lost, higher)}{unit}"
+    other = one_name(others["model"][0])
+    if models.height == 2:
+        return f"{words}. If it is not, {other} is, by {about}."
+    if others["probability_best"][0] < others["probability_best"].max():
+        return f"{words}. If it is not, the loss is {about}."
+    return f"{words}. If it is not, {other} most likely is, by {about}."
+
+
+def _p_of_first(candidates: Candidates, level: float) -> float | None:
+    """The greatest adjusted p-value of the first model against another; None without a test."""
+    if candidates.evidence.is_bound:
+        return None
+    pairs, means = all_pairs(candidates.evidence), candidates.means.mean(axis=0)
+    first = means.argmax() if candidates.higher else means.argmin()
+    tested = ((pairs.first == first) | (pairs.second == first)) & (pairs.std_error > 0)
+    return float(by_holm(pairs, level).p_value[tested].max()) if tested.any() else None
 
 
 def caveats(
-    candidates: Candidates,
-    ranked: pl.DataFrame,
-    priors: pl.DataFrame,
-    name: str,
-    *,
+    candidates: Candidates, models: pl.DataFrame, priors: pl.DataFrame, name: str, *,
     is_tested: bool = False,
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """Assumptions of the probabilities, and what else has to be known about the first model."""
-    evidence = candidates.evidence
-    is_sure = ranked["probability_best"].count() > 0
-    doubts = " ".join(() if is_tested and is_sure else evidence.doubts)
-    if is_sure:
-        first = f"The probability refers to {evidence.about}. {doubts}".rstrip()
+    evidence, higher = candidates.evidence, candidates.higher
+    before, after, chance = models.select("mean", "expected", "probability_best").row(0)
+    doubts = " ".join(evidence.doubts)
+    if chance is not None:
+        doubts = f"The probability refers to {evidence.about}. {'' if is_tested else doubts}"
     elif evidence.is_known:
-        first = IDENTICAL if ranked.height > 1 else ""
-    else:
-        first = doubts or NOTHING_SAYS
-    sentences = first, corrected(ranked, name, higher=candidates.higher), changes(priors)
-    return [*filter(None, sentences)]
+        doubts = IDENTICAL if models.height > 1 else ""
+    notes = [doubts.rstrip()]
+    # Models that vary together move together, which can outweigh the correction.
+    if after is not None and (after < before) == higher:
+        too, far = ("high", "highest") if higher else ("low", "lowest")
+        notes.append(
+            f"The {name} of the first model is likely too {too}, because it was picked for being "
+            f"the {far} of {models.height}, and chance helped. Corrected for that, "
+            f"{_figure(before, higher)} becomes {_figure(after, higher)}."
+        )
+    return [*filter(None, [*notes, changes(priors)])]
+
+
+def changes(priors: pl.DataFrame) -> str:
+    """Where the best model changes with the prior; "" if it does not."""
+    best = priors.filter("best").unique("prior", keep="first", maintain_order=True)
+    runs = best.filter(
+        pl.col("model").ne_missing(pl.col("model").shift()) | pl.int_range(pl.len()).eq(0)
+    )
+    if runs.height < 2:
+        return ""
+    models = ", ".join(
+        f"{one_name(model)} from {percent(at)}"
+        for at, model in runs.select("prior", "model").rows()
+    )
+    return f"Which model is best depends on the share of positives: {models} on."
+
+
+def two_digits(value: float) -> str:
+    """A number rounded to two digits, without an exponent where it is large.
+
+    Examples
+    --------
+    >>> two_digits(0.0123), two_digits(6.42), two_digits(1234.5)
+    ('0.012', '6.4', '1,200')
+    """
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 10 else f"{rounded:.2g}"
+
+
+def _figure(mean: float, higher: bool) -> str:
+    return f"{number(mean)}" if higher else f"{mean:.3g}"
+
+
+def _difference(difference: float, higher: bool) -> str:
+    """A difference of two means; losses are small where positives are rare."""
+    if not higher:
+        return two_digits(difference)
+    return f"{difference:.3f}" if difference >= MIN_SHOWN else f"less than {MIN_SHOWN}"

@@ -17,6 +17,7 @@ from polaroc.base.checks import (
     refuse_unused,
     unless,
 )
+from polaroc.base.columns import with_level
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
@@ -40,20 +41,19 @@ from polaroc.models.by_cost import (
     choose_by_cost_of_folds,
     choose_with_tuning,
 )
-from polaroc.models.choice import (
-    Candidates,
-    Choice,
-    caveats,
-    certainty,
-    ranked_models,
-)
+from polaroc.models.choice import Choice, caveats, first_words, how_sure, lead_in_words
 from polaroc.models.compare import of_fitted, of_values
 from polaroc.models.comparison import Comparison
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs
-from polaroc.models.measure_rows import below_chance, doubts, range_rows
+from polaroc.models.measure_rows import (
+    below_chance,
+    describe_priors,
+    doubts,
+    range_rows,
+    under_belief,
+)
 from polaroc.models.paired_cases import Fitted, limits_of, read_cases
-from polaroc.models.regret import under_belief
-from polaroc.models.sentences import describe_priors, first_words, lead_in_words
+from polaroc.models.ranking import Candidates, ranked_models
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, discrete, resolve_belief
@@ -266,10 +266,10 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
             "set, or measures of several folds"
         )
     low, high = value_range(measure)
-    bounds = (-inf if low is None else low, inf if high is None else high)
     candidates = Candidates(
-        table.models, evidence, table.at_first, limits, found.at_priors, tuple(found.priors),
-        higher_is_better(measure), bounds, found.regrets_known,
+        table.models, evidence, table.at_first, limits, found.at_priors, found.priors,
+        higher_is_better(measure), (-inf if low is None else low, inf if high is None else high),
+        found.regrets_known,
     )  # fmt: skip
     ranked, priors = ranked_models(candidates, level)
     ranked = ranked.join(
@@ -277,20 +277,17 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
         maintain_order="left",
     )  # fmt: skip
     name, defects, words = in_words(measure), doubts(measures, measure), first_words(ranked)
+    place = describe_priors(found.over, found.belief.priors)
+    lead = lead_in_words(ranked, f"{name} {place}", higher=candidates.higher)
     unit = " of area, where 1 is perfect" if is_area(measure) else ""
-    sure = certainty(candidates, ranked, level, unit)
-    lead = lead_in_words(
-        ranked,
-        f"{name} {describe_priors(found.over, found.belief.priors)}",
-        higher=candidates.higher,
-    )
+    sure = how_sure(candidates, ranked, level, unit)
     warnings = [
         *inputs.warnings, *found.warnings, *table.warnings, *defects,
         *caveats(candidates, ranked, priors, name, is_tested=is_tested),
-        *(comparison.warnings if comparison is not None and is_tested else ()),
+        *(comparison.warnings if comparison and is_tested else ()),
     ]  # fmt: skip
     return Choice(
-        " ".join([*defects, f"{words}: {lead} {sure}".rstrip()]), ranked, priors,
+        " ".join([*defects, f"{words}: {lead} {sure}".rstrip()]), with_level(ranked, level), priors,
         tuple(warnings), comparison, found.belief, measure, inputs.folds, folds, level, words, sure,
     )  # fmt: skip
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Unpack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
 from polaroc.base.checks import check_text, is_number, shortened
-from polaroc.base.text import rounded_up
+from polaroc.base.text import escape_control, number, rounded_up
+from polaroc.base.text_tables import Result, noted
 from polaroc.errors import InvalidArgument, example
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label
 from polaroc.models.compare import WIDER_IN_GATE, compare
@@ -20,21 +22,131 @@ from polaroc.models.gate_limits import (
     why_too_few,
     with_unseen,
 )
-from polaroc.models.gate_result import GateResult
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
-from polaroc.models.measure_rows import needs_range, of_one_range
+from polaroc.models.measure_rows import describe_priors, needs_range, of_one_range
 from polaroc.models.paired_cases import single_measure
-from polaroc.models.sentences import describe_priors
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior, Table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Verdict = Literal["pass", "fail", "undecided"]
 
 UNKNOWN_POSITIVES = (
     "Nothing tells how many positives there are, of which a model may miss some that few would not "
     "show. So there is no interval, pass or fail: give predictions with case='id'; or of measures "
     "without weights test_train_ratio=0.25, 1/(k-1) for k folds."
 )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateResult(Result):
+    """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
+
+    Attributes
+    ----------
+    verdict
+        "pass", "fail" or "undecided".
+    difference
+        The measure of the challenger minus that of the champion.
+    lower, upper
+        Its two-sided interval; None where nothing says how much the difference varies, or cases are
+        too few to trust it.
+    measure, higher_is_better
+        What was compared, in words, and whether more of it is better.
+    champion, challenger, margin, level
+        As given.
+    cases
+        What it rests on, such as "20 folds".
+    models
+        A row for each of the two: `model`; `estimate` (over folds the mean of the measure), `lower`
+        and `upper` (its interval with confidence `level`, null where there is none) Float64.
+    warnings
+        What the interval assumes, and notes on the data, in sentences.
+    tables
+        `models`, and `difference`: one row with `challenger`, `champion`, `difference`, `lower`,
+        `upper`, `level`, `margin` Float64 and `verdict` String.
+    """
+
+    facts = ("verdict",)
+
+    difference: float
+    lower: float | None
+    upper: float | None
+    champion: object
+    challenger: object
+    measure: str
+    higher_is_better: bool
+    margin: float
+    level: float
+    cases: str
+    models: pl.DataFrame
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict that follows from the interval and the margin."""
+        if self.lower is None or self.upper is None:
+            return "undecided"
+        worst, best = self.lower, self.upper
+        if not self.higher_is_better:
+            worst, best = -best, -worst
+        return "pass" if worst >= -self.margin else "fail" if best < -self.margin else "undecided"
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The estimates of both models, and their difference in one row."""
+        numbers = ("difference", "lower", "upper", "level", "margin")
+        names = ("challenger", "champion", *numbers, "verdict")
+        row = {name: [getattr(self, name)] for name in names}
+        difference = pl.DataFrame(row, schema_overrides=dict.fromkeys(numbers, pl.Float64))
+        return {"models": self.models, "difference": difference}
+
+    @property
+    def estimates(self) -> tuple[float, float]:
+        """The measure of the champion and of the challenger."""
+        by_model = dict(self.models.select("model", "estimate").iter_rows())
+        return by_model[self.champion], by_model[self.challenger]
+
+    @property
+    def answer(self) -> str:
+        """The verdict in one sentence."""
+        more = f" by more than {self.margin:g}" if self.margin else ""
+        claim = {"pass": "is not", "fail": "is", "undecided": "may or may not be"}[self.verdict]
+        return (
+            f"{self.verdict.capitalize()}: {self.challenger} {claim} worse than "
+            f"{self.champion}{more} in {self.measure}."
+        )
+
+    @property
+    def shown(self) -> list[RenderableType]:
+        """The sentences of the summary."""
+        return [self.answer, self.numbers, *noted(self.warnings)]
+
+    @property
+    def markdown(self) -> str:
+        """The verdict, the numbers and the notes, for a pull request or a wiki."""
+        notes = "\n".join(f"- {_markdown(line)}" for line in self.warnings)
+        parts = [f"**{_markdown(self.answer)}**", _markdown(self.numbers), notes]
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+    @property
+    def numbers(self) -> str:
+        """Both estimates, and their difference with its interval, in a sentence."""
+        champion, challenger = self.estimates
+        way = "" if self.higher_is_better else " (less is better)"
+        interval = "; there is no interval for it"
+        if self.lower is not None:
+            ends = f"{number(self.lower)} to {number(self.upper)}"
+            interval = f", with {100 * self.level:g} % confidence from {ends}"
+        return (
+            f"On {self.cases} {self.challenger} has {number(challenger)} and "
+            f"{self.champion} {number(champion)}{way}: a difference of "
+            f"{number(self.difference)}{interval}."
+        )
 
 
 def gate(
@@ -218,3 +330,9 @@ def _positives_of_folds(inputs: Inputs, ratio: float | None) -> float | None:
     # All cases that a fold does not test are trained on; folds that share nothing add up.
     total = sum(by_key)
     return float(total / len(by_key) * (1 + 1 / ratio) if ratio else total / 2)
+
+
+def _markdown(value: object) -> str:
+    """A value on one line, with the marks of Markdown escaped."""
+    text = " ".join(escape_control(str(value)).split()).replace("<", "&lt;")
+    return re.sub(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))", r"\\\1", text)

@@ -1,24 +1,30 @@
 """One measure of a tidy table: its rows at priors or over a range, and its numbers per fold."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_text, refuse_unused
 from polaroc.base.columns import AT, HAVE, OVER, PLACE, RESERVED, SPREAD, as_lazy, require
-from polaroc.base.text import capitalised, listed_rows
+from polaroc.base.text import MAX_NAMED, capitalised, listed_rows
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
-from polaroc.measures.catalog import CATALOG
+from polaroc.measures.catalog import CATALOG, label, mean_name
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import differs, unusual
 from polaroc.predictions.row_checks import THE_TRUTH
-from polaroc.priors.beliefs import Over, labelled_range, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, discrete, labelled_range, resolve_belief
 from polaroc.priors.grids import OBSERVED, SAME, is_among
 from polaroc.typing import Array, Prior
 
 MAX_NOTES = 5
+# Marks rows of the mean over the whole range, in the place of a prior.
+WHOLE = -1.0
 # Columns that a table of measures may lack, with their types.
 OPTIONAL = {
     "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,
@@ -127,11 +133,11 @@ class FoldValues:
     """One number per fold, model and prior, complete."""
 
     models: pl.Series  # sorted
-    values: "Array"  # folds × models × priors
+    values: Array  # folds × models × priors
     warnings: tuple[str, ...] = ()
 
     @property
-    def at_first(self) -> "Array":
+    def at_first(self) -> Array:
         """The numbers at the one prior, folds × models."""
         return self.values[:, :, 0]
 
@@ -272,12 +278,6 @@ def range_rows(measures: pl.DataFrame, measure: str, over: Over) -> Rows | None:
     return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure) if same else None
 
 
-def only_range(measures: pl.DataFrame, mean: str = "iauprec") -> tuple[float, float] | None:
-    """The common range of all means of the table, if known."""
-    labels = over_labels(measures, mean)
-    return labelled_range(labels[0]) if len(labels) == 1 else None
-
-
 def of_one_range(
     measures: pl.DataFrame, measure: str, over: Over | None
 ) -> tuple[pl.DataFrame, Over | str | None]:
@@ -296,6 +296,115 @@ def of_one_range(
             hint="evaluate again with the range, or name one of these as over=.",
         )
     return measures, None
+
+
+def describe_priors(over: Over | str | None, grid: Sequence[float] = ()) -> str:
+    """The range or the belief, else the priors, at which a measure is taken, as a phrase.
+
+    Examples
+    --------
+    >>> describe_priors((0.05, 0.2)), describe_priors(None, [0.1]), describe_priors(None)
+    ('over 5 to 20 % positives', 'at 10 % positives', '')
+    """
+    if isinstance(over, tuple):
+        return f"over {100 * over[0]:.3g} to {100 * over[1]:.3g} % positives"
+    if isinstance(over, Belief) and over.is_estimate:
+        return f"at {over!r}"
+    if isinstance(over, Belief) and len(over.priors) == 1:
+        grid = over.priors
+    elif over is not None:
+        return f"under {over}"
+    if len(grid) > MAX_NAMED:
+        return f"at {len(grid)} priors from {grid[0]:.3g} to {grid[-1]:.3g}, equally likely"
+    if len(grid) > 1:
+        return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
+    return f"at {100 * grid[0]:.3g} % positives" if grid else ""
+
+
+class UnderBelief(NamedTuple):
+    """A measure under a belief about the prior, from a tidy table."""
+
+    means: FoldValues  # under the belief
+    at_priors: Array  # folds × models × priors
+    priors: Sequence[float]  # where models are compared one by one, ascending
+    belief: Belief
+    over: Over | None
+    warnings: tuple[str, ...]
+    regrets_known: bool  # whether the priors reach the ends of the range
+
+
+def under_belief(measures: pl.DataFrame, measure: str, over: Over | None) -> UnderBelief:
+    """The measure of a tidy table under a belief; raise where the table does not have it there.
+
+    The default of `over` is the range of the table's mean of the measure (for "auprec" its
+    IAUPREC), if the table names one, or else the priors of the table, equally likely.
+    """
+    mean, whole = mean_name(measure), None
+    if mean is not None and over is None and len(known := over_labels(measures, mean)) == 1:
+        over = labelled_range(known[0])
+    if mean is not None and over is not None:
+        whole = range_rows(measures, mean, over)
+    if whole is not None and measure not in measures["measure"].cast(pl.String):
+        rows = replace(whole, frame=whole.frame.clear(), measure=measure)
+    else:
+        rows = rows_of(measures, measure)
+    grid = np.array(rows.fixed_priors)
+    if over is None and not grid.size:
+        raise InvalidArgument(
+            f"the table has {measure!r} at 0 fixed prior(s), needed are one or more.",
+            hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
+        )
+    belief = discrete(grid.tolist()) if over is None else resolve_belief(over)
+    are_nodes = _are_same(belief.priors, grid)
+    if whole is None and not are_nodes.any(axis=1).all():
+        either = "" if mean is None else f"neither {mean!r} over {over!r} nor "
+        raise InvalidArgument(
+            f"the table has {either}{measure!r} at all {len(belief.priors)} priors that stand for "
+            f"{over!r}.",
+            hint=_call_of_evaluate(over, mean),
+        )
+    low, high = belief.range
+    priors = grid[(low - SAME <= grid) & (grid <= high + SAME)]
+    inner = [node for node in belief.priors if low <= node <= high]
+    needed = [low, high] if isinstance(over, tuple) else inner
+    regrets_known = bool(_are_same(needed, priors).any(axis=1).all())
+    warnings = []
+    if len(distinct(rows.frame["prior"])) != len(grid):
+        warnings.append("Left out the rows at each key's own prior, which differs from key to key.")
+    if not regrets_known:
+        warnings.append(
+            f"The table has {label(measure)} at {len(priors)} prior(s) of the range, not from end "
+            f"to end: regrets are not known. To know them: {_call_of_evaluate(over, mean)}"
+        )
+    if whole is None:
+        used, weights = grid, np.bincount(are_nodes.argmax(axis=1), belief.weights, len(grid))
+    else:
+        of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
+        rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
+        used, weights = np.append(priors, WHOLE), np.eye(len(priors) + 1)[-1]
+    table = fold_values(rows, used.tolist(), noted=[*priors, WHOLE])
+    means = replace(table, values=(table.values @ weights)[..., None])
+    return UnderBelief(
+        means, table.values[..., np.isin(used, priors)], priors.tolist(), belief, over,
+        tuple(warnings), regrets_known,
+    )  # fmt: skip
+
+
+def _are_same(priors: Sequence[float], grid: Array) -> Array:
+    """Whether each of some priors is each of a grid, but for rounding."""
+    same: Array = np.abs(np.subtract.outer(priors, grid)) <= SAME
+    return same
+
+
+def _call_of_evaluate(over: Over | None, mean: str | None) -> str:
+    """Hint: the call that makes a sufficient table."""
+    if isinstance(over, Belief):
+        return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {over!r}."
+    assert over is not None
+    lo, hi = (f"{float(end)!r}" for end in over)
+    if mean is None:
+        return f"pr.evaluate(..., priors=pr.uniform({lo}, {hi}).priors)."
+    return f"pr.evaluate(..., over=({lo}, {hi}), priors=pr.prior_grid({lo}, {hi}, 16))."
 
 
 # --- Scores that cannot be right -----------------------------------------------------------------

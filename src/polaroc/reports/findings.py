@@ -11,13 +11,12 @@ from polaroc.curves.curve import curve
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.table import humanize_note
 from polaroc.models.by_cost import EXPECTED_COST
-from polaroc.models.choice import Choice
+from polaroc.models.choice import Choice, changes
 from polaroc.models.choose import choose
 from polaroc.models.compare import compare
 from polaroc.models.comparison import Comparison
 from polaroc.models.inputs import Inputs, of_keys, read_inputs, rows_among, with_model
 from polaroc.models.measure_rows import doubts, of_one_range
-from polaroc.models.sentences import changes
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.grids import OBSERVED, prior_grid

@@ -7,8 +7,9 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.text import capitalised, named, number, one_name, percent, significant
 from polaroc.measures.catalog import in_words
+from polaroc.models.choice import changes
 from polaroc.models.fold_thresholds import ON_OTHERS, OWN_SCALES, judged_on_other_folds
-from polaroc.models.sentences import changes, describe_priors
+from polaroc.models.measure_rows import describe_priors
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import FEW_NEGATIVES, Findings
 from polaroc.reports.thresholds import LIMITS, Thresholds

@@ -1,15 +1,19 @@
-"""How likely each model is the best, by one hierarchical normal model of the true means."""
+"""Models in order of their means: their chances of being the best, expected losses and regrets."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
+from polaroc.base.statistics import ROUNDING
 from polaroc.inference.evidence import Evidence, common_variance, contrasts
 from polaroc.typing import Array
 
+EXPECTED_LIMITS = ("expected_lower", "expected_upper")
 # Prior of the spread τ, chosen by simulation (docs/concepts/how_certain.md): its square is scaled
 # inverse χ² with this scale and so many degrees of freedom. It is integrated on a grid.
 SCALE, FREEDOM = 0.45, 0.5
@@ -18,6 +22,90 @@ SPREADS = np.geomspace(0.05, 500, 96)
 FAR, CLEARLY = 5.0, 2e-3
 DRAWS, DRAWN_VALUES = 20_000, 4_000_000
 SAME = 1e-12
+
+
+class Candidates(NamedTuple):
+    """The measure or cost that models are chosen by, under a belief and at single priors."""
+
+    models: pl.Series
+    evidence: Evidence
+    means: Array  # folds × models
+    limits: tuple[Array, Array] | None  # of each model by itself, by default from the evidence
+    at_priors: Array  # folds × models × priors
+    priors: Sequence[float]
+    higher: bool
+    bounds: tuple[float, float] = (-inf, inf)
+    regrets_known: bool = True
+
+
+def ranked_models(candidates: Candidates, level: float) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The models, the best first, with what is known of their true means; and the priors."""
+    models, higher, means = candidates.models, candidates.higher, candidates.means.mean(axis=0)
+    priors = _at_priors(candidates)
+    names = (
+        "mean", "std_error", "expected", *EXPECTED_LIMITS, "probability_best", "expected_loss",
+        "share", "worst_regret",
+    )  # fmt: skip
+    columns = dict.fromkeys(names, np.full(len(models), np.nan))
+    columns |= {"mean": means, "share": _best_shares(candidates.means, higher)}
+    if candidates.regrets_known:
+        regrets = priors["regret"].to_numpy().reshape(len(candidates.priors), len(models))
+        columns["worst_regret"] = regrets.max(axis=0)
+    if candidates.evidence.is_known:
+        columns["std_error"] = np.sqrt(candidates.evidence.covariance[0].diagonal())
+    known = posterior(candidates.evidence, higher=higher, bounds=candidates.bounds)
+    if known is not None:
+        correction = known.expected - means
+        lower, upper = candidates.limits or _limits_by_scale(candidates, level)
+        # As wide as the interval of the model by itself, and wider by the correction.
+        limits = np.minimum(lower, lower + correction), np.maximum(upper, upper + correction)
+        columns |= zip(EXPECTED_LIMITS, np.clip(limits, *candidates.bounds), strict=True)
+        columns |= known._asdict()
+    series = (pl.Series(name, values, pl.Float64) for name, values in columns.items())
+    ranked = pl.DataFrame([models, *series]).fill_nan(None)
+    return ranked.sort("mean", descending=higher, maintain_order=True), priors
+
+
+def _limits_by_scale(candidates: Candidates, level: float) -> tuple[Array, Array]:
+    """The interval of each model by itself: on one test set of the log-odds, or the logarithm."""
+    lower, upper = (ends[0] for ends in candidates.evidence.limits(level))
+    means, (least, most) = candidates.evidence.estimates[0], candidates.bounds
+    if len(candidates.means) > 1 or least != 0:
+        return lower, upper
+    # The odds of an area, whose greatest value is 1, or the loss itself.
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        left = 1 - means if most == 1 else np.ones(len(means))
+        odds, factor = means / left, np.exp((upper - means) / (means * left))
+        lower, upper = odds / factor, odds * factor
+    return (lower / (1 + lower), upper / (1 + upper)) if most == 1 else (lower, upper)
+
+
+def _at_priors(candidates: Candidates) -> pl.DataFrame:
+    """The mean over folds and the regret of all models, at one prior after the other."""
+    values, higher = candidates.at_priors, candidates.higher
+    means, shares = values.mean(axis=0).T, _best_shares(values, higher).T
+    best = means.max(axis=1, initial=-inf) if higher else means.min(axis=1, initial=inf)
+    regrets = np.abs(best[:, None] - means)
+    columns = {
+        "mean": means, "share": shares, "regret": regrets,
+        "best": regrets <= ROUNDING * np.abs(means),
+    }  # fmt: skip
+    priors = pl.DataFrame({"prior": candidates.priors}, {"prior": pl.Float64})
+    return (
+        priors.join(candidates.models.to_frame(), how="cross")
+        .with_columns(pl.Series(name, values.ravel()) for name, values in columns.items())
+        .fill_nan(None)
+    )
+
+
+def _best_shares(values: Array, higher: bool) -> Array:
+    """The share of folds in which each model is the best, NaN without folds; ties share one."""
+    if len(values) < 2:
+        return np.full(values.shape[1:], np.nan)
+    best = (values.max if higher else values.min)(axis=1, keepdims=True)
+    ties = np.abs(values - best) <= ROUNDING * np.abs(best)
+    shares: Array = (ties / ties.sum(axis=1, keepdims=True)).mean(axis=0)
+    return shares
 
 
 class Posterior(NamedTuple):

@@ -130,9 +130,9 @@ def estimated_priors(
     batches = [] if batch is None else [column_name(batch, "batch")]
     with errors_named("reference"):
         kept = as_cases(known, {}, keep=batches) if batches else known
-        reference = read(kept, collected=True, also=batches, clustered=known.cluster is not None)
+        reference = read(kept.collect(), also=batches, clustered=known.cluster is not None)
     with errors_named("deployed"):
-        deployed = read(used, collected=True, clustered=used.cluster is not None)
+        deployed = read(used.collect(), clustered=used.cluster is not None)
         refuse_clash(used.keys, [*COLUMNS])
     keys, all_keys = known.keys, used.keys
     if lacking := [key for key in keys if key not in all_keys]:

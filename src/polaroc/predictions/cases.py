@@ -21,7 +21,7 @@ from typing import (
 
 import polars as pl
 
-from polaroc.base.columns import COUNT, LABEL, TRUTH, engine_for
+from polaroc.base.columns import COUNT, LABEL, collect_like
 from polaroc.base.tables import as_polars
 from polaroc.base.text import listed_rows
 from polaroc.errors import (
@@ -48,16 +48,12 @@ from polaroc.predictions.row_checks import (
     UNKNOWN_LABEL,
     WRONG,
     check_labels,
-    column_in_words,
-    first_labels,
-    read_labels,
+    label_details,
 )
 from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
-# The most labels of a truth that may be those of several classes.
-MAX_CLASSES = 50
 # Names of parts of the data, such as "train" and "test_set", which are not folds.
 PART = re.compile(
     r"(?i)(train(ing)?|test(ing)?|val(id(ation)?)?|dev|hold[-_ ]?out|tun(e|ing))([-_ ]?(set|data))?"
@@ -134,9 +130,8 @@ class Cases(Generic[Held]):
     # Arguments of a function of cases, kept with them.
     score_prior: Prior = "observed"
     test_train_ratio: float | None = None
-    # The user's columns of each role, and the type of the scores as given.
+    # The user's columns of each role.
     names: Mapping[str, list[str]] = field(default_factory=dict)
-    score_type: pl.DataType = field(default_factory=pl.Float64)
     # Codes of errors that rows may have, and whether rows with those that raise were refused.
     errors: tuple[int, ...] = ()
     is_valid: bool = False
@@ -165,19 +160,33 @@ class Cases(Generic[Held]):
         """Whether a column has the role because of its name, without being given."""
         return role in self.names and role not in self.columns
 
+    @property
+    def fatal(self) -> list[int]:
+        """Codes of errors for which no result is computed."""
+        return [code for code in self.errors if self.nulls == "raise" or code in WRONG]
+
     def collect(self) -> Cases[pl.DataFrame]:
-        """The cases in memory; raise for rows that cannot be ranked."""
+        """The cases in memory; raise for rows that cannot be ranked, and for unclear labels."""
         cases: Any = self
-        if not (isinstance(self.rows, pl.DataFrame) and self.is_valid):
-            cases = _validated(replace(cases, rows=cases.rows.lazy().collect()))
-        in_memory: Cases[pl.DataFrame] = cases
-        return in_memory
+        if self.is_valid and isinstance(self.rows, pl.DataFrame):
+            return cases  # type: ignore[no-any-return]
+        rows = self.rows.lazy().collect()
+        found: Cases[pl.DataFrame] = replace(
+            cases, rows=rows.drop(LABEL, strict=False), is_valid=True
+        )
+        if "error" not in rows:
+            return found
+        warn_of_parts(found, rows)
+        check_labels_of(found, rows[LABEL].unique() if LABEL in rows else None)
+        if rows["error"].null_count() == rows.height:
+            return replace(found, rows=found.rows.drop("error"), errors=())
+        wrong = rows.lazy().drop_nulls("error").group_by("error", *self.keys)
+        refuse_errors(found, wrong.agg(pl.len().alias(COUNT)).collect())
+        return replace(found, errors=tuple(code for code in self.errors if code not in WRONG))
 
     def like(self, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
-        if isinstance(self.rows, pl.LazyFrame) or isinstance(result, pl.DataFrame):
-            return result
-        return result.collect(engine=engine_for(self.rows))
+        return collect_like(self.rows, result)
 
     def pipe(
         self, function: Callable[Concatenate[Cases[Held], _P], _R], /,
@@ -187,24 +196,21 @@ class Cases(Generic[Held]):
         return function(self, *args, **kwargs)
 
     def __repr__(self) -> str:
-        names, rows = self.names, self.rows
-        counts: dict[str, int] = {}
-        lines = ["a lazy table"]
-        if isinstance(rows, pl.DataFrame):
+        names, rows, lines = self.names, self.rows, ["a lazy table"]
+        in_memory = isinstance(rows, pl.DataFrame)
+        if in_memory:
             valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
             if len(names.get("score", ())) > 1:
                 # Each row of the table has a score of each model.
                 valid = valid.filter(model=names["score"][0])
             positives = "" if self.truth is None else f", {valid['truth'].sum():,} positives"
             lines = [f"{self.source.height:,} rows{positives}"]
-            for role in IDENTIFYING:
-                if role in names:
-                    counts[role] = rows.select(self.by if role == "by" else role).n_unique()
         width = max(map(len, names))
-        for role in (*NEEDED, *(role for role in (*ROLES, "by") if role not in NEEDED)):
+        for role in dict.fromkeys((*NEEDED, *ROLES, "by")):
             if role in names:
-                words = quoted(names[role]) + (" (by default)" if self.is_default(role) else "")
-                words += f": {counts[role]:,}" if role in counts else ""
+                words = quoted(names[role]) + " (by default)" * self.is_default(role)
+                if in_memory and role in IDENTIFYING:
+                    words += f": {rows.select(self.by if role == 'by' else role).n_unique():,}"
                 if role == "score" and len(names[role]) > 1:
                     words += f": {len(names[role]):,} models"
                 lines.append(f"{role:<{width}}  {words}")
@@ -334,23 +340,33 @@ def as_cases(
         check_choice("nulls", nulls, get_args(Nulls))
         table = as_polars(table)
         names = named_columns(columns, table.collect_schema(), keep)
-        rows, score_type, errors = canonical_rows(table, columns, names, keep)
+        rows, errors = canonical_rows(table, columns, names, keep)
         present = rows.collect_schema()
         fields: Any = {role: role for role in ROLES if role in present and role != "fold"}
         cases = Cases(
             rows, **fields, fold=("fold",) if "fold" in names else (),
             by=tuple(names.get("by", ())), nulls=nulls, source=table, columns=deepcopy({**columns}),
-            names=names, score_type=score_type, errors=errors,
+            names=names, errors=errors,
         )  # fmt: skip
         if validate and isinstance(rows, pl.DataFrame):
-            cases = _validated(cases)
+            cases = cases.collect()
     for role in refuses:
         if cases.columns.get(role) not in (None, (), []):
             raise NotSupported(
                 f"{function} does not support {role}.",
                 hint="leave it out, and take the rows of each value, or one of each cluster.",
             )
-    require_roles(cases.names, cases.source.collect_schema(), needs)
+    lacking = [role for role in needs or NEEDED if role not in cases.names]
+    # Without `needs` one of truth and score is enough.
+    if lacking and (needs or len(lacking) == len(NEEDED)):
+        present = [*cases.source.collect_schema()]
+        hint = f"name its column, {lacking[0]}=."
+        if {"threshold", "tp", "fp"} <= {*present}:
+            hint = "the table is a curve: give the predictions, or the curve without other columns."
+        raise InvalidArgument(
+            f"{lacking[0]} has no column; the table has {quoted(present) or 'no columns'}.",
+            hint=hint,
+        )
     return cases
 
 
@@ -407,41 +423,6 @@ def same_columns(
     return as_cases(table, unlabelled, needs=["score"], **options)
 
 
-def require_roles(
-    names: Collection[str], present: Collection[str], needs: Collection[str] = ()
-) -> None:
-    """Raise where a role that is needed has no column; without `needs` one of truth and score."""
-    lacking = [role for role in needs or NEEDED if role not in names]
-    if not lacking or (not needs and len(lacking) < len(NEEDED)):
-        return
-    hint = f"name its column, {lacking[0]}=."
-    if {"threshold", "tp", "fp"} <= {*present}:
-        hint = "the table is a curve: give the predictions, or the curve without other columns."
-    raise InvalidArgument(
-        f"{lacking[0]} has no column; the table has {quoted([*present]) or 'no columns'}.",
-        hint=hint,
-    )
-
-
-def _validated(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
-    """The cases; raise for rows that cannot be ranked, and for labels that may be wrong."""
-    if "error" not in cases.rows:
-        return replace(cases, is_valid=True)
-    warn_of_parts(cases, cases.rows)
-    labels = None
-    if LABEL in cases.rows:
-        labels = cases.rows[LABEL].unique()
-        cases = replace(cases, rows=cases.rows.drop(LABEL))
-    check_labels_of(cases, labels)
-    if cases.rows["error"].null_count() == cases.rows.height:
-        return replace(cases, rows=cases.rows.drop("error"), errors=(), is_valid=True)
-    wrong = cases.rows.lazy().drop_nulls("error")
-    counts = wrong.group_by("error", *cases.keys).agg(pl.len().alias(COUNT)).collect()
-    refuse_errors(cases, counts)
-    errors = tuple(code for code in cases.errors if code not in WRONG)
-    return replace(cases, errors=errors, is_valid=True)
-
-
 def check_labels_of(cases: Cases[Any], labels: pl.Series | None = None) -> None:
     """Raise where no label is positive, warn where some may be misspelt."""
     positive = cases.columns.get("positive")
@@ -452,24 +433,16 @@ def check_labels_of(cases: Cases[Any], labels: pl.Series | None = None) -> None:
 
 def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
     """Raise for rows with errors, `COUNT` by `error` and key, unless all of them may be dropped."""
-    fatal = pl.col("error").is_in([*WRONG] if cases.nulls == "drop" else [*ROW_ERRORS])
-    refused = counts.filter(fatal)
+    refused = counts.filter(pl.col("error").is_in(cases.fatal))
     if refused.is_empty():
         return
     kinds = dict(refused.group_by("error").agg(pl.col(COUNT).sum()).sort("error").iter_rows())
-    details, hints = {}, [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds]
+    details, hints = dict[int, str](), [ROW_ERROR_HINTS[code] for code in kinds if code in WRONG]
     if {NULL_TRUTH, UNKNOWN_LABEL} & {*kinds}:
-        column = column_in_words("truth", cases.names["truth"][0])
-        read = read_labels(_labels(cases), column, cases.columns.get("positive"))
-        known = read.filter(pl.col(TRUTH).is_not_null())[LABEL]
-        texts = read.filter(pl.col(TRUTH).is_null())[LABEL]
-        if len(texts) and not texts.dtype.is_float():
-            details[NULL_TRUTH] = f" (texts of missing values in {column}: {first_labels(texts)})"
-        details[UNKNOWN_LABEL] = f" ({column} has the labels {first_labels(known)})"
-        if UNKNOWN_LABEL in kinds and len(known) > MAX_CLASSES:
-            hints.append("are truth and score swapped?")
-        elif UNKNOWN_LABEL in kinds and len(known) > 2:
-            hints.append("pr.one_vs_rest(...) makes one problem of each of several classes.")
+        details, hint = label_details(
+            _labels(cases), cases.names["truth"][0], cases.columns.get("positive")
+        )
+        hints += [hint] if UNKNOWN_LABEL in kinds and hint else []
     problems = ", ".join(
         f"{count:,} {ROW_ERRORS[code]}{'' if count == 1 else 's'}{details.get(code, '')}"
         for code, count in kinds.items()

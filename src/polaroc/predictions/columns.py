@@ -141,8 +141,8 @@ def canonical_rows(
     columns: Mapping[str, Any],
     names: Mapping[str, Sequence[str]],
     keep: Sequence[str],
-) -> tuple[Any, pl.DataType, tuple[int, ...]]:
-    """The rows in canonical columns, the type of the scores, and codes of errors that may occur.
+) -> tuple[Any, tuple[int, ...]]:
+    """The rows in canonical columns, and codes of errors that may occur.
 
     `error` is the code of the reason why a row cannot be ranked, and null for a valid row.
     """
@@ -167,8 +167,8 @@ def canonical_rows(
     raw = {role: names[role][0] for role in ROLES if role in names and role not in SEVERAL}
     for role, name in raw.items():
         chosen.append((key(name) if role in IDENTIFYING else pl.col(name)).alias(role))
-    if "truth" in raw and positive is not None and isinstance(table, pl.LazyFrame):
-        # Labels are checked on the rows that were read: the plan is not read again.
+    if "truth" in raw and positive is not None:
+        # Labels are checked on the rows that were read: a plan is not read again.
         chosen.append(pl.col(raw["truth"]).alias(LABEL))
     if is_wide(columns):
         rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
@@ -198,7 +198,6 @@ def canonical_rows(
     )
     return (
         rows.with_columns(**values, error=error).drop(IS_INEXACT, strict=False),
-        types["score"] if scores else pl.Float64(),
         tuple(dict.fromkeys(code for code, _ in errors)),
     )
 

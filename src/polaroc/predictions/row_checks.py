@@ -51,6 +51,8 @@ WRITE_NUMBERS = (
 )
 # Labels that need no `positive`, as text in small letters.
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
+# The most labels of a truth that may be those of several classes.
+MAX_CLASSES = 50
 # The number of labels that a message names.
 SHOWN_LABELS = 5
 # Sums of weights up to this do not overflow, and sums of counts are exact.
@@ -233,6 +235,23 @@ def check_labels(labels: pl.Series, name: str, positive: Label | Sequence[Label]
             f"{len(negative)} labels of {column} count as negative: {first_labels(negative)}. "
             "Correct any that are misspelt."
         )
+
+
+def label_details(
+    labels: pl.Series, name: str, positive: Label | Sequence[Label] | None
+) -> tuple[dict[int, str], str]:
+    """Labels to show after errors of the truth, by code, and a hint for unclear ones."""
+    column = column_in_words("truth", name)
+    read = read_labels(labels, column, positive)
+    known = read.drop_nulls()[LABEL]
+    texts = read.filter(pl.col(TRUTH).is_null())[LABEL]
+    details = {UNKNOWN_LABEL: f" ({column} has the labels {first_labels(known)})"}
+    if len(texts) and not texts.dtype.is_float():
+        details[NULL_TRUTH] = f" (texts of missing values in {column}: {first_labels(texts)})"
+    if len(known) > MAX_CLASSES:
+        return details, "are truth and score swapped?"
+    several = "pr.one_vs_rest(...) makes one problem of each of several classes."
+    return details, several if len(known) > 2 else ""
 
 
 def first_labels(labels: pl.Series) -> str:

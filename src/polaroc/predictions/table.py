@@ -6,11 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import CLUSTER, LABEL, ROW_ERROR, TRUTH, WEIGHT, Engine, engine_for
+from polaroc.base.columns import CLUSTER, ROW_ERROR, TRUTH, WEIGHT, Engine, engine_for
 from polaroc.base.text import joined_notes
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import SCORE, WRONG
-from polaroc.typing import Nulls
+from polaroc.predictions.row_checks import SCORE
 
 
 @dataclass(frozen=True)
@@ -23,30 +22,19 @@ class Predictions:
         Every input row. `ROW_ERROR` is null for a valid row, else the code of the error.
     weighted, sampled
         Whether rows have a `WEIGHT`, and whether it is a sampling weight and not a count.
-    possible_errors
-        The codes that can occur; without any, all rows are valid.
-    score_type
-        The type of the score as given.
-    repeatable
-        Whether every reading of `rows` gives the same.
+    possible_errors, fatal
+        The codes that can occur, and those for which no result is computed.
     engine
-        The engine by which they are collected.
+        The engine by which the rows are collected.
     """
 
     rows: pl.LazyFrame
     keys: list[str]
     weighted: bool
     sampled: bool
-    nulls: Nulls
     possible_errors: list[int]
-    score_type: pl.DataType
-    repeatable: bool = False
-    engine: Engine = "auto"
-
-    @property
-    def fatal(self) -> list[int]:
-        """Codes of errors for which no result is computed."""
-        return [kind for kind in self.possible_errors if self.nulls == "raise" or kind in WRONG]
+    fatal: list[int]
+    engine: Engine
 
     @property
     def valid_rows(self) -> pl.LazyFrame:
@@ -67,7 +55,6 @@ def read(
     cases: Cases[Any],
     *,
     also: Sequence[str] = (),
-    collected: bool = False,
     clustered: bool = False,
     once: bool = False,
 ) -> Predictions:
@@ -77,21 +64,14 @@ def read(
     ----------
     also
         Further columns, as the last keys.
-    collected
-        Whether rows of a lazy table are collected, and raise where they cannot be ranked. Otherwise
-        results have a note on them.
     clustered
         Whether there is a column `CLUSTER`: where the cases have none, each row is one.
     once
         Whether the rows are read only once, and need not be cached.
     """
-    if collected:
-        cases = cases.collect()
-    in_memory = isinstance(cases.rows, pl.DataFrame)
-    rows = cases.rows.lazy()
-    keys = [*cases.keys, *also]
+    rows, keys = cases.rows.lazy(), [*cases.keys, *also]
     if clustered and cases.cluster is None:
-        rows = rows.with_row_index(CLUSTER)
+        rows = rows.with_row_index("cluster")
     error = pl.col("error") if "error" in rows.collect_schema() else pl.lit(None, pl.UInt8)
     rows = rows.select(
         *keys,
@@ -100,21 +80,14 @@ def read(
         (pl.lit(True) if cases.truth is None else pl.col("truth")).alias(TRUTH),
         *([] if cases.counted_by is None else [pl.col(cases.counted_by).alias(WEIGHT)]),
         error.alias(ROW_ERROR),
-        *([LABEL] if once and LABEL in rows.collect_schema() else []),
-        *([pl.col("cluster" if cases.cluster else CLUSTER).alias(CLUSTER)] if clustered else []),
+        *([pl.col("cluster").alias(CLUSTER)] if clustered else []),
     )
+    in_memory = isinstance(cases.rows, pl.DataFrame)
     return Predictions(
         # A second reading of a plan may give other rows, and counts and ranks must agree.
-        rows if in_memory or once else rows.cache(),
-        keys,
-        cases.counted_by is not None,
-        cases.weight is not None,
-        cases.nulls,
-        [*cases.errors],
-        cases.score_type,
-        in_memory,
-        engine_for(cases.rows),
-    )
+        rows if in_memory or once else rows.cache(), keys, cases.counted_by is not None,
+        cases.weight is not None, [*cases.errors], cases.fatal, engine_for(cases.rows),
+    )  # fmt: skip
 
 
 def each_case(counted: pl.LazyFrame, weight: str = WEIGHT) -> pl.LazyFrame:

@@ -155,8 +155,9 @@ def _totals(
         .with_columns(pl.col("error").replace_strict(counts, codes, return_dtype=pl.UInt8))
     )
     if refused.height:
-        # The scores are not fetched.
-        refuse_errors(replace(cases, score=None, source=_labels(table, predictions)), refused)
+        refuse_errors(
+            replace(cases, errors=tuple(codes), source=_labels(table, predictions)), refused
+        )
     if cases.weight:
         wide = wide.with_columns(effective_number(pl.col("negatives"), pl.col(NEG_SQUARES)))
     return wide.with_columns(

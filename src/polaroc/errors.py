@@ -1,14 +1,10 @@
 """The errors raised on purpose, each with a hint, and the warning."""
 
-import re
 import sys
 import warnings
 from collections.abc import Sequence
 
 MAX_NAMES, MAX_LETTERS = 20, 60
-# Quoted values and words that would fill a screen; an apostrophe within or after a word is no
-# quotation mark.
-LONG = re.compile(r"(?<!\w)'[^'\n]{1000,}'(?!\w)|(?<![^\s'])\S{1000,}")
 
 
 class PolarocError(ValueError):
@@ -31,7 +27,7 @@ class PolarocError(ValueError):
     def __init__(self, problem: str, *, hint: str) -> None:
         self.problem = problem
         self.hint = hint
-        super().__init__(f"{without_long_words(problem)}\nHint: {without_long_words(hint)}")
+        super().__init__(f"{problem}\nHint: {hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.problem, self.hint)
@@ -85,45 +81,9 @@ def example(argument: str, value: object) -> str:
     Examples
     --------
     >>> example("over", (0.05, 0.2))
-    'for example over=(0.05, 0.20).'
+    'for example over=(0.05, 0.2).'
     """
-    return f"for example {spelled(argument, value)}."
-
-
-def spelled(argument: str, value: object) -> str:
-    """An argument with its value, as it is written in Python.
-
-    Examples
-    --------
-    >>> spelled("fold", ["repeat", "fold"]), spelled("level", 0.95)
-    ("fold=['repeat', 'fold']", 'level=0.95')
-    """
-    if isinstance(value, tuple) and all(isinstance(one, int | float) for one in value):
-        return f"{argument}=({', '.join(numbers(value))})"
-    return f"{argument}={value:.12g}" if isinstance(value, float) else f"{argument}={value!r}"
-
-
-def numbers(values: Sequence[float]) -> list[str]:
-    """Numbers for an example, with equally many decimals.
-
-    Examples
-    --------
-    >>> numbers((0.05, 0.2))
-    ['0.05', '0.20']
-    """
-    places = max(len(repr(value).partition(".")[2]) for value in values)
-    return [f"{value:.{places}f}" for value in values]
-
-
-def without_long_words(message: str) -> str:
-    """A message in which very long words and quoted values are cut.
-
-    Examples
-    --------
-    >>> len(without_long_words(f"no file matches {'x' * 100_000!r}."))
-    78
-    """
-    return LONG.sub(lambda long: f"{long[0][:MAX_LETTERS]}…", message)
+    return f"for example {argument}={value!r}."
 
 
 def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
@@ -145,11 +105,7 @@ def _written(value: object) -> str:
         # The type of an array, a column or a table says more than its first values.
         kind = type(value)
         return f"a {kind.__module__.partition('.')[0]}.{kind.__qualname__}"
-    # Python refuses to write integers of more than some thousand digits.
-    try:
-        return " ".join(repr(value).splitlines())
-    except ValueError:
-        return f"a {type(value).__name__} of too many digits"
+    return " ".join(repr(value).splitlines())
 
 
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:

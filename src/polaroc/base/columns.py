@@ -81,8 +81,6 @@ AS_TEXT = (
     '.bin.encode("hex") or .dt.to_string("iso").'
 )
 RENAME = "rename it first."
-# Up to so many rows the in-memory engine ends before the streaming engine has begun.
-FEW_ROWS = 10_000
 Engine = Literal["auto", "in-memory"]
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
@@ -110,7 +108,8 @@ def collect_like(frame: object, result: Any) -> Any:
 
 def engine_for(frame: object) -> Engine:
     """The engine by which results of a table are collected."""
-    few = isinstance(frame, pl.DataFrame) and frame.height <= FEW_ROWS
+    # Up to so many rows the in-memory engine ends before the streaming engine has begun.
+    few = isinstance(frame, pl.DataFrame) and frame.height <= 10_000
     return "in-memory" if few else "auto"
 
 
@@ -144,24 +143,18 @@ def column_names(names: object, argument: str) -> list[str]:
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
     """The rows of each combination of values of the keys, in order of appearance."""
-    refuse_nested(table.schema, keys)
-    return table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
-
-
-def refuse_nested(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None:
-    """Refuse keys that hold lists or structs."""
     for key in keys:
-        if kinds[key].is_nested():
+        if table.schema[key].is_nested():
             raise InvalidArgument(
                 f"{key!r} holds lists or structs, by which cases are not divided here.",
                 hint=AS_TEXT,
             )
+    return table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
 
 
 def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
     """Refuse keys and other columns with the name of one that the result adds."""
-    clash = [name for name in names if name in added]
-    if clash:
+    if clash := [name for name in names if name in added]:
         raise InvalidArgument(
             f"the column {quoted(clash)} is also a column of the result.", hint=RENAME
         )
@@ -169,9 +162,8 @@ def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
 
 def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:
     """The keys of a table; raise where a `needed` column, made by `source`, is missing."""
-    present = frame.collect_schema().names()
-    missing = [name for name in needed if name not in present]
-    if missing:
+    present = [*frame.collect_schema()]
+    if missing := [name for name in needed if name not in present]:
         raise InvalidTable(
             f"the table has no column {quoted(missing)}; it has {quoted(present) or 'no columns'}.",
             hint=f"pass the result of {source}.",
@@ -181,13 +173,12 @@ def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[
 
 def curve_keys(frame: pl.LazyFrame) -> list[str]:
     """The keys of a curve table; raise for a surface, which has each curve at several priors."""
-    keys = require(frame, CURVE, source="curve(...)")
-    if set(GRID) & set(frame.collect_schema().names()):
+    keys, schema = require(frame, CURVE, source="curve(...)"), frame.collect_schema()
+    if {*GRID} & {*schema}:
         raise InvalidTable(
             "the table has a column 'prior' or 'skew': it is a surface, and a curve is needed.",
             hint="pass the result of curve(...) or hull(...), and the priors as an argument.",
         )
-    schema = frame.collect_schema()
     wrong = [name for name in CURVE if not (schema[name].is_numeric() or schema[name] == pl.Null)]
     if wrong:
         raise InvalidTable(
@@ -230,8 +221,7 @@ def check_shared_keys(
     keys: Sequence[str], of_cases: Sequence[str], table: str, hint: str | None = None
 ) -> None:
     """Refuse keys of a table that are not keys of the cases; `table` is its name in the message."""
-    unknown = [key for key in keys if key not in of_cases]
-    if unknown:
+    if unknown := [key for key in keys if key not in of_cases]:
         raise InvalidTable(
             f"no role of the cases names the key {quoted(unknown)} of {table}.",
             hint=hint or "name it with model=, fold= or by=.",

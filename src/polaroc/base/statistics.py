@@ -1,6 +1,7 @@
 """Quantiles, confidence limits on the log-odds scale, and quadrature."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
 from functools import cache
 from statistics import NormalDist
 from typing import NamedTuple
@@ -10,7 +11,6 @@ import polars as pl
 
 from polaroc.typing import Array
 
-NORMAL = NormalDist()
 # Relative difference of equal floats: sums vary in the last digits from run to run.
 ROUNDING = 1e-12
 
@@ -23,17 +23,17 @@ def normal(level: float) -> float:
     >>> round(normal(0.95), 3)
     1.96
     """
-    return NORMAL.inv_cdf((1 + level) / 2)
+    return NormalDist().inv_cdf((1 + level) / 2)
 
 
 class Band(NamedTuple):
     """Lower and upper limits."""
 
-    lower: "Array"
-    upper: "Array"
+    lower: Array
+    upper: Array
 
 
-def binomial_band(count: "Array | float", size: "Array | float", error: "Array | float") -> Band:
+def binomial_band(count: Array | float, size: Array | float, error: Array | float) -> Band:
     """Clopper and Pearson's limits of a share; each is wrong with at most half of the error rate.
 
     Counts may be fractional: those of the effective size of a weighted sample (Korn and Graubard).
@@ -96,26 +96,7 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
     return freedom.map_batches(quantiles, pl.Float64, is_elementwise=True)
 
 
-def least_factor(enough: Callable[[float], bool], most: float, nearly: float) -> float | None:
-    """The least factor ≥ 1 that is enough, to a relative precision of `nearly`; None above `most`.
-
-    Examples
-    --------
-    >>> 6 <= least_factor(lambda times: times >= 6, most=1024, nearly=1.02) < 6.2
-    True
-    """
-    low = high = 1.0
-    while not enough(high):
-        if high >= most:
-            return None
-        low, high = high, 2 * high
-    while high / low > nearly:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def equal_units(weights: "Array") -> int:
+def equal_units(weights: Array) -> int:
     """The effective number of units for a variance, given their weights (Satterthwaite 1946).
 
     Examples
@@ -128,7 +109,7 @@ def equal_units(weights: "Array") -> int:
     return int(squares.sum() ** 2 / (squares**2).sum() * (1 + ROUNDING)) if weights.size else 0
 
 
-def normal_scores(values: "Array") -> "Array":
+def normal_scores(values: Array) -> Array:
     """Normal scores (van der Waerden's): normal quantiles of ranks; ties have their mean rank.
 
     Examples

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from polaroc.base.text import escape_control
 from polaroc.base.text_tables import MORE_NOTES
-from polaroc.errors import PolarocError, PolarocWarning, without_long_words
+from polaroc.errors import PolarocError, PolarocWarning
 from polaroc.files.read import ONLY_UTF_8
 from polaroc.files.write import DISK, INPUTS, refusal
 
@@ -162,7 +162,7 @@ def errors_as_messages() -> Iterator[None]:
 
 def refuse(found: str, hint: str) -> NoReturn:
     """Say what is wrong and what to do, and exit with code 2."""
-    message = escape_control(without_long_words(f"{found}\nHint: {with_options(hint)}"))
+    message = escape_control(f"{found}\nHint: {with_options(hint)}")
     console(stderr=True).print(Text("Error: ", style="bold red") + Text(message))
     raise typer.Exit(2)
 

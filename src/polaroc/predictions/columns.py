@@ -11,6 +11,8 @@ from polaroc.base.columns import (
     OF_THRESHOLDS,
     PRIVATE,
     RESERVED,
+    ROW,
+    VALUE,
     column_name,
     column_names,
     private,
@@ -75,11 +77,10 @@ def named_columns(
     names = {}
     for role in (*ROLES, "by"):
         value = columns.get(role)
-        if value is not None:
-            names[role] = (
-                column_names(value, role) if role in SEVERAL else [column_name(value, role)]
-            )
-    names = {role: of_role for role, of_role in names.items() if of_role}
+        if role not in SEVERAL and value is not None:
+            column_name(value, role)
+        if of_role := column_names(value, role):
+            names[role] = of_role
     taken = set(chain(*names.values()))
     for role in BY_DEFAULT:
         if role not in columns and role not in taken and role in schema:
@@ -171,35 +172,35 @@ def canonical_rows(
         # Labels are checked on the rows that were read: a plan is not read again.
         chosen.append(pl.col(raw["truth"]).alias(LABEL))
     if is_wide(columns):
-        rows = _one_row_per_model(table, chosen, scores, numbered="case" not in names)
+        if "case" not in names:
+            table = table.with_row_index(ROW)
+            chosen.append(pl.col(ROW).alias("case"))
+        rows = _one_row_per_model(table, chosen, scores)
     else:
         rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
     types = rows.collect_schema()
     values: dict[str, pl.Expr] = {}
-    errors: list[tuple[int, pl.Expr]] = []
+    errors: dict[int, pl.Expr] = {}
     if scores:
         if types["score"] == pl.String:
             check_numeric("score", pl.String(), scores, _first_word(rows.lazy()))
         values["score"], errors = score_column(pl.col("score"), types["score"], scores)
         if is_wide(columns):
-            errors.append((INEXACT, pl.col(IS_INEXACT)))
+            errors[INEXACT] = pl.col(IS_INEXACT)
     if "truth" in raw:
         values["truth"], of_truth = truth_column(
             pl.col("truth"), types["truth"], raw["truth"], positive
         )
-        errors += of_truth
+        errors |= of_truth
     for role in ("weight", "count"):
         if role in raw:
             values[role], of_role = weight_column(pl.col(role), types[role], raw[role], role)
-            errors += of_role
+            errors |= of_role
     error = pl.coalesce(
         pl.lit(None, pl.UInt8),
-        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in errors),
+        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in errors.items()),
     )
-    return (
-        rows.with_columns(**values, error=error).drop(IS_INEXACT, strict=False),
-        tuple(dict.fromkeys(code for code, _ in errors)),
-    )
+    return rows.with_columns(**values, error=error).drop(IS_INEXACT, strict=False), (*errors,)
 
 
 def _joined(folds: Sequence[str]) -> pl.Expr:
@@ -214,38 +215,27 @@ def _joined(folds: Sequence[str]) -> pl.Expr:
     return pl.concat_str(*parts, separator=".")
 
 
-def _one_row_per_model(
-    table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str], *, numbered: bool
-) -> Any:
-    """The rows of a wide table, one for each column of scores, whose name is the `model`.
-
-    Where rows are `numbered`, `case` is the number of the row in the wide table.
-    """
-    schema, row = table.collect_schema(), private("row")
+def _one_row_per_model(table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str]) -> Any:
+    """The rows of a wide table, one for each column of scores, whose name is the `model`."""
+    schema = table.collect_schema()
     # Under private names, since a column of scores may be called like one of those chosen.
     models = {private(f"score_{i}"): name for i, name in enumerate(scores)}
     both = {}
     for private_name, name in models.items():
         value, errors = score_column(pl.col(name), schema[name], name)
-        inexact = dict(errors).get(INEXACT, pl.lit(False))
+        inexact = errors.get(INEXACT, pl.lit(False))
         both[private_name] = pl.struct(value.alias("score"), inexact.alias(IS_INEXACT))
-    case = [pl.col(row).alias("case")] if numbered else []
-    wide = table.with_row_index(row).select(*chosen, *case, **both)
     index = pl.selectors.exclude([*models])
-    long = wide.unpivot([*models], index=index, variable_name="model", value_name=row)
+    wide = table.select(*chosen, **both)
+    long = wide.unpivot([*models], index=index, variable_name="model", value_name=VALUE)
     model = pl.col("model").replace_strict([*models], [*scores], return_dtype=pl.String)
-    return long.with_columns(model).unnest(row)
+    return long.with_columns(model).unnest(VALUE)
 
 
 def _first_word(rows: pl.LazyFrame) -> str:
     """The first score that is text and no number, as the end of a message."""
-    text, row = pl.col("score"), private("row")
+    text = pl.col("score")
     is_no_number = text.cast(pl.Float64, strict=False).is_null() & ~is_missing_text(text)
-    first = (
-        rows.with_row_index(row, offset=1)
-        .filter(is_no_number)
-        .select("score", row)
-        .head(1)
-        .collect()
-    )
-    return "; {!r} in row {:,} is none".format(*first[0].row(0)) if first.height else ""
+    numbered = rows.with_row_index(ROW, offset=1).filter(is_no_number)
+    first = numbered.select("score", ROW).head(1).collect()
+    return "; {!r} in row {:,} is none".format(*first.row(0)) if first.height else ""

@@ -102,10 +102,9 @@ def one_vs_rest(
     if len({schema[name] for name in named}) > 1:
         # As floats, where those that no float holds are null, and refused.
         read = [score_column(pl.col(name), schema[name], name) for name in named]
-        inexact = [dict(errors).get(INEXACT, pl.lit(False)) for _, errors in read]
         values = [
-            pl.when(~is_so).then(value).alias(name)
-            for (value, _), is_so, name in zip(read, inexact, named, strict=True)
+            pl.when(~errors.get(INEXACT, pl.lit(False))).then(value).alias(name)
+            for name, (value, errors) in zip(named, read, strict=True)
         ]
     has_scores = pl.col(LABEL).is_in(classes.implode())
     rows = (

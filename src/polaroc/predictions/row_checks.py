@@ -112,27 +112,27 @@ def column_in_words(role: str, column: str | Sequence[str]) -> str:
 
 def score_column(
     raw: pl.Expr, dtype: pl.DataType, name: str | Sequence[str]
-) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """The score as Float64, and its errors."""
+) -> tuple[pl.Expr, dict[int, pl.Expr]]:
+    """The score as Float64, and its errors by code."""
     check_numeric("score", dtype, name)
     value = raw.cast(pl.Float64)
-    errors = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
+    errors = {NULL_SCORE: value.is_null(), NAN_SCORE: value.is_nan()}
     if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
-        errors.append((INEXACT, ~value.cast(dtype, strict=False).eq_missing(raw)))
+        errors[INEXACT] = ~value.cast(dtype, strict=False).eq_missing(raw)
     return value, errors
 
 
 def weight_column(
     raw: pl.Expr, dtype: pl.DataType, name: str, role: str
-) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """The weight or count, by its role, as Float64, and its errors."""
+) -> tuple[pl.Expr, dict[int, pl.Expr]]:
+    """The weight or count, by its role, as Float64, and its errors by code."""
     check_numeric(role, dtype, name)
     value = raw.cast(pl.Float64)
     missing, wrong, most = WEIGHTS[role]
     valid = value.is_between(0, most)
     if role == "count":
         valid &= value == value.floor()
-    return value, [(missing, value.is_null()), (wrong, ~valid)]
+    return value, {missing: value.is_null(), wrong: ~valid}
 
 
 def check_numeric(
@@ -149,8 +149,8 @@ def check_numeric(
 
 def truth_column(
     raw: pl.Expr, dtype: pl.DataType, name: str, positive: Label | Sequence[Label] | None
-) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """The truth as Boolean, and its errors."""
+) -> tuple[pl.Expr, dict[int, pl.Expr]]:
+    """The truth as Boolean, and its errors by code."""
     textual = dtype in (pl.String, pl.Categorical, pl.Enum)
     if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
         raise InvalidPredictions(
@@ -167,7 +167,7 @@ def truth_column(
         named = pl.any_horizontal(raw == label for label in labels)
     if textual:
         missing |= is_missing_text(raw) & ~named
-    errors = [(NULL_TRUTH, missing)]
+    errors = {NULL_TRUTH: missing}
     if positive is not None:
         return pl.when(~missing).then(named), errors
     if dtype in (pl.Boolean, pl.Null):
@@ -177,7 +177,7 @@ def truth_column(
         yes, no = word.is_in(POSITIVE_WORDS), word.is_in(NEGATIVE_WORDS)
     else:
         yes, no = raw == 1, raw == 0
-    return yes, [*errors, (UNKNOWN_LABEL, ~(yes | no))]
+    return yes, errors | {UNKNOWN_LABEL: ~(yes | no)}
 
 
 def labels_of(
@@ -210,8 +210,8 @@ def read_labels(
 
     It is null for a label that stands for a missing value.
     """
-    is_positive, ((_, missing), *_) = truth_column(pl.col(TRUTH), labels.dtype, name, positive)
-    truth = pl.when(~missing).then(is_positive).alias(TRUTH)
+    is_positive, errors = truth_column(pl.col(TRUTH), labels.dtype, name, positive)
+    truth = pl.when(~errors[NULL_TRUTH]).then(is_positive).alias(TRUTH)
     return labels.to_frame(TRUTH).select(pl.col(TRUTH).alias(LABEL), truth).sort(LABEL)
 
 

@@ -24,6 +24,7 @@ TITLES: dict[str, str | list[str]] = {
     "precision_labelled": ["precision,", "by labels"],
 }  # fmt: skip
 MAX_POINTS, RED = 20_000, "#B2182B"
+MILLISECONDS_OF_DAY = 86_400_000
 
 
 @unchecked
@@ -92,9 +93,10 @@ def monitor(
     )  # fmt: skip
     series = drawn["series"].unique(maintain_order=True).to_list()
     channels = style(series, " · ".join(others), colours)
-    # A browser reads a date as a midnight in UTC, and would show it in its own time zone.
-    scale = alt.Scale(nice=False, type="utc" if rows.schema[time] == pl.Date else alt.Undefined)
-    across = alt.X("x:Q" if is_number else "x:T", title=time, scale=scale)
+    across = alt.X("x:Q" if is_number else "x:T", title=time, scale=alt.Scale(nice=False))
+    if rows.schema[time] == pl.Date:
+        # A browser reads a date as a midnight in UTC, and would show it in its own time zone.
+        across = across.scale(nice=False, type="utc").axis(tickMinStep=MILLISECONDS_OF_DAY)
     known = drawn.filter(pl.any_horizontal(pl.col("estimate", "alarm").is_not_null()))
     present = [name for name in TITLES if name in known["quantity"]] or ["prior"]
     panels = [

@@ -230,7 +230,7 @@ def decision_curves(
         base = data(own, "x", "y", *limits)
         greatest = 100 * max(panel["prior"], default=1)
         scale = alt.Scale(domain=[-BELOW * greatest, greatest], nice=False)
-        up = alt.Y("y:Q", scale=scale, title="net benefit: true positives per 100 cases")
+        up = alt.Y("y:Q", scale=scale, title="net benefit per 100 cases")
         grey = {"color": GREY, "strokeWidth": 1, "clip": True}
         layers = [
             *([band_layer(base, across, channels[0])] if limits else []),

@@ -177,7 +177,8 @@ def pairs(findings: Findings) -> Figure | None:
     return Figure(
         "pairs-chart",
         charts.pairs(comparison, "Differences between the models", colours=colours),
-        f"Above, {estimates_in_words(comparison)}; below, {interval_rule(comparison)}.",
+        f"Above, {estimates_in_words(comparison)}: models that share a letter do not differ "
+        f"significantly; below, {interval_rule(comparison)}.",
         f"Differences (adjusted intervals): {'; '.join([*sentences, *more])}.",
         [*colours],
         wide=True,

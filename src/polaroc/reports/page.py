@@ -114,12 +114,12 @@ def _environment() -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Text with control characters spelled out, and per cent signs beside their numbers."""
+    """Text with control characters spelled out, and signs beside their numbers."""
     from markupsafe import Markup
 
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return escape_control(value).replace(" %", "\N{NO-BREAK SPACE}%")
+    return escape_control(value).replace(" %", "\xa0%").replace("p = ", "p\xa0=\xa0")
 
 
 def _asset(name: str) -> str:

@@ -8,7 +8,7 @@ from polaroc import rates
 from polaroc.base.text import capitalised, named, number, one_name, percent, significant
 from polaroc.measures.catalog import in_words
 from polaroc.models.choice import changes
-from polaroc.models.fold_thresholds import ON_OTHERS, OWN_SCALES, judged_on_other_folds
+from polaroc.models.fold_thresholds import OWN_SCALES, judged_on_other_folds
 from polaroc.models.measure_rows import describe_priors
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import FEW_NEGATIVES, Findings
@@ -156,7 +156,7 @@ def _effects(thresholds: Thresholds, findings: Findings) -> list[str]:
             f"No goal was given for the threshold. As an example, {action(thresholds)}{goal}."
         )
     if thresholds.folds > 1:
-        sentences.append(ON_OTHERS)
+        sentences.append("Set the threshold on cases that the final model was not trained on.")
         if OWN_SCALES not in thresholds.cautions:
             expected = alarms_of_1000(priors, recall, alarms)
             sentences.append(f"Expect an alarm for {expected} of 1,000 cases.")

@@ -21,8 +21,8 @@ from polaroc.base.columns import (
 )
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.priors.grids import is_among, prior, skew, some_priors
-from polaroc.priors.in_use import is_estimate, with_estimates
+from polaroc.priors.grids import is_among, is_estimate, prior, skew, some_priors
+from polaroc.priors.in_use import with_estimates
 from polaroc.typing import Frame, Priors, Quantity
 
 Rate = Callable[[Quantity, Quantity, Quantity], Quantity]
@@ -195,10 +195,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     is null.
     """
     if is_estimate(priors):
-        own = pl.col("prior")
-        has_skew = (own > 0) & (own < 1)
-        estimated = with_estimates(frame, priors, frame.collect_schema().names())
-        return estimated.with_columns(pl.when(has_skew).then(skew(own)).alias("skew"))
+        return with_estimates(frame, priors, frame.collect_schema().names())
     resolved = some_priors(priors)
     grid = pl.LazyFrame(
         {"prior": resolved, "skew": [None if p is None else skew(p) for p in resolved]},

@@ -23,7 +23,8 @@ from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, warn_of_p
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import check_level, is_estimate
+from polaroc.priors.grids import is_estimate
+from polaroc.priors.in_use import check_level
 from polaroc.typing import Interpolation, Prior, Priors, Table
 
 

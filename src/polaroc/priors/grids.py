@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 
 import numpy as np
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_whole, is_number, one_or_several, shortened
 from polaroc.errors import InvalidArgument, check_choice, example
-from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Prior, Priors, Quantity
 
 OBSERVED: Final = "observed"
 A_SHARE = "a prior is a share: 5 % positives is 0.05."
+# Columns of an estimated prior, or of a belief about it.
+PRIOR_AND_LIMITS = ("prior", "lower", "upper")
 # Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
 SAME = 1e-9
 
@@ -141,6 +142,13 @@ def prior_grid(
         priors = prior(np.linspace(skew(lo), skew(hi), n))
     priors[[0, -1]] = lo, hi
     return pl.DataFrame({"prior": priors, "skew": skew(priors)})
+
+
+def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
+    """Whether this is a table of estimated priors with their intervals."""
+    if not isinstance(priors, pl.DataFrame | pl.LazyFrame):
+        return False
+    return set(PRIOR_AND_LIMITS) <= set(priors.collect_schema())
 
 
 def resolve_priors(priors: Priors) -> list[float | None]:

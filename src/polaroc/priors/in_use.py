@@ -1,25 +1,26 @@
 """Estimated priors, joined to the keys of other tables."""
 
 from collections.abc import Sequence
-from typing import Literal, TypeGuard
+from typing import Literal
 
 import polars as pl
 
 from polaroc.base.columns import (
     COVERAGE,
+    PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
     require,
     with_key_types,
 )
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.priors.grids import PRIOR_AND_LIMITS, skew
 
 # Columns of `estimate_prior` that are no keys.
 ESTIMATE = (
     "prior", "lower", "upper", "level", "assumes", "reference_prior", "deployed",
     "shift_p", "note",
 )  # fmt: skip
-PRIOR_AND_LIMITS = ("prior", "lower", "upper")
 NOT_ESTIMATED = "the prior was not estimated"
 NO_INTERVAL = "the estimated prior has no interval"
 AT_AN_END = "the estimated prior is 0 or 1"
@@ -27,54 +28,37 @@ AT_AN_END = "the estimated prior is 0 or 1"
 MIN_PRIOR = 1e-12
 
 
-def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
-    """Whether this is a table of estimated priors with their intervals."""
-    if not isinstance(priors, pl.DataFrame | pl.LazyFrame):
-        return False
-    return set(PRIOR_AND_LIMITS) <= set(priors.collect_schema())
-
-
 def with_estimates(
-    rows: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame, keys: Sequence[str]
+    rows: pl.LazyFrame,
+    estimates: pl.DataFrame | pl.LazyFrame,
+    keys: Sequence[str] | None = None,
 ) -> pl.LazyFrame:
-    """The rows with the estimate of their key: `prior`, `prior_lower`, `prior_upper`.
+    """The rows with the estimate of their key: `prior`, its limits, and `skew`, null at 0 and 1.
 
-    The keys of the estimates are among `keys`; those that the rows have not multiply them.
+    Keys of the estimates that the rows have not multiply them; all are among `keys`, if given.
     """
-    table, named, shared = _typed_estimates(rows, estimates)
-    one_each = "name it in by, or filter the estimates to one row for each key."
-    check_shared_keys(named, keys, "the estimated priors", one_each)
+    schema = rows.collect_schema()
+    named = [name for name in estimates.collect_schema() if name not in ESTIMATE]
+    shared = [name for name in named if name in schema]
+    table = with_key_types(as_lazy(estimates), schema, shared).collect()
+    if keys is not None:
+        one_each = "name it in by, or filter the estimates to one row for each key."
+        check_shared_keys(named, keys, "the estimated priors", one_each)
     if table.height > (table.select(named).n_unique() if named else 1):
         raise InvalidTable(
             "there are several estimated priors for one key, needed is one.",
             hint="filter the estimates, or name what tells them apart.",
         )
-    columns = table.lazy().select(
-        *named,
-        pl.col("prior").cast(pl.Float64),
-        pl.col("lower").cast(pl.Float64).alias("prior_lower"),
-        pl.col("upper").cast(pl.Float64).alias("prior_upper"),
+    values = [pl.col(name).cast(pl.Float64) for name in PRIOR_AND_LIMITS]
+    columns = zip(values, ("prior", *PRIOR_LIMITS), strict=True)
+    own = pl.col("prior")
+    placed = table.select(*named, *(value.alias(name) for value, name in columns)).with_columns(
+        pl.when((own > 0) & (own < 1)).then(skew(own)).alias("skew")
     )
     how: Literal["left", "inner"] = "left" if shared == named else "inner"
-    return rows.join(columns, on=shared or pl.lit(0), how=how, nulls_equal=True)
-
-
-def multiplied(curve: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
-    """The curves once for each value of the keys that only the estimates have, such as the day."""
-    table, named, shared = _typed_estimates(curve, estimates)
-    if shared == named:
-        return curve
-    return curve.join(table.lazy().select(named).unique(), on=shared or pl.lit(0), nulls_equal=True)
-
-
-def _typed_estimates(
-    rows: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame
-) -> tuple[pl.DataFrame, list[str], list[str]]:
-    """The estimates with the key types of the rows, their keys, and those that the rows have."""
-    schema = rows.collect_schema()
-    named = [name for name in estimates.collect_schema() if name not in ESTIMATE]
-    shared = [name for name in named if name in schema]
-    return with_key_types(estimates.lazy(), schema, shared).collect(), named, shared
+    return rows.join(
+        placed.lazy(), on=shared or pl.lit(0), how=how, nulls_equal=True, maintain_order="left"
+    )
 
 
 def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:

@@ -216,7 +216,8 @@ def apply_thresholds(
         judged = at_priors(_judged(predictions, without), priors)
     has_interval = PRIOR_LIMITS[0] in judged.collect_schema()
     if has_interval:
-        check_level(points if priors is None else priors, level)
+        estimates: Any = points if priors is None else priors
+        check_level(estimates, level)
     else:
         judged = judged.with_columns(prior_lower="prior", prior_upper="prior")
     t, f, prior = (pl.col(name) for name in ("tpr", "fpr", "prior"))

@@ -18,7 +18,7 @@ from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.grids import skew_at
+from polaroc.priors.grids import reweighted, skew_at
 from polaroc.thresholds.rate_limits import COUNTS, notes_on_limits, read_once, with_limits
 from polaroc.typing import Frame, Priors, Table
 
@@ -73,14 +73,14 @@ def cost_curve(curve: Frame, probability_cost: int | Sequence[float] = 101) -> F
     keys = curve_keys(curves)
     grid = pl.LazyFrame({PROBABILITY_COST: shares("probability_cost", probability_cost)})
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
-    called = pl.col("tp") + pl.col("fp")
+    cost, called = (1 - t) * x + f * (1 - x), pl.col("tp") + pl.col("fp")
     least = (
         hulls_of(curves)
         .filter(HAS_BOTH)
         .join(grid.cast(pl.Float64), how="cross")
-        .with_columns(((1 - t) * x + f * (1 - x)).alias("cost"), called.alias(SOUGHT))
+        .with_columns(cost=cost)
         .group_by(*keys, PROBABILITY_COST)
-        .agg(pl.col("cost", "threshold", "tpr", "fpr").sort_by("cost", SOUGHT).first())
+        .agg(pl.col("cost", "threshold", "tpr", "fpr").sort_by("cost", called).first())
         .sort(*keys, PROBABILITY_COST, nulls_last=True)
     )
     return collect_like(curve, least)
@@ -181,13 +181,12 @@ def decision_curve(
     curves = curves_of(given)
     keys = curve_keys(curves)
     requested = pl.LazyFrame({"threshold": shares("thresholds", thresholds, closed=False)})
-    ranked = curves.filter(HAS_BOTH)
-    lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
+    ranked, scores = curves.filter(HAS_BOTH), pl.col("threshold")
     totals = (
         ranked.group_by(keys)
         .agg(
             pl.col("positives", "negatives").max(),
-            ((lowest >= 0) & (highest <= 1)).alias(ARE_SHARES),
+            ((scores.min() >= 0) & (scores.max() <= 1)).alias(ARE_SHARES),
         )
         # Without keys there is a row even if no curve has both classes.
         .filter(pl.col("positives").is_not_null())
@@ -198,12 +197,12 @@ def decision_curve(
     t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
     decided = (
         _rates_at_thresholds(ranked, sought, keys)
-        .with_columns(pl.when(ARE_SHARES).then(rate).alias(rate) for rate in ("tpr", "fpr"))
+        .with_columns(pl.when(ARE_SHARES).then(pl.col("tpr", "fpr")))
         .with_columns(
-            rates.net_benefit(t, f, skewed, threshold=p).alias("net_benefit"),
+            net_benefit=rates.net_benefit(t, f, skewed, threshold=p),
             # In this form it is 0, not nearly 0, where the threshold is the prior.
-            ((pl.col("prior") - p) / (1 - p)).alias("treat_all"),
-            pl.when(~pl.col(ARE_SHARES)).then(pl.lit("scores are not probabilities")).alias("note"),
+            treat_all=(pl.col("prior") - p) / (1 - p),
+            note=pl.when(~pl.col(ARE_SHARES)).then(pl.lit("scores are not probabilities")),
         )
     )
     shown = [*keys, *DECISIONS]
@@ -220,12 +219,10 @@ def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
     p, skewed = pl.col("threshold"), pl.col("skew")
     if score_prior is None:
         return p
-    odds_ratio = skewed / skew_at(
-        score_prior, pl.col("positives"), pl.col("negatives"), "score_prior"
-    )
-    weighted = p * odds_ratio / (1 - p + p * odds_ratio)
+    right_at = skew_at(score_prior, pl.col("positives"), pl.col("negatives"), "score_prior")
     # A score that equals p up to rounding is called positive.
-    return pl.when((odds_ratio - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
+    raw = reweighted(p, skewed, right_at) * (1 - ROUNDING)
+    return pl.when((skewed / right_at - 1).abs() <= ROUNDING).then(p).otherwise(raw)
 
 
 def _rates_at_thresholds(
@@ -256,16 +253,17 @@ def _with_limits(
     """
     prior, p = pl.col("prior"), pl.col("threshold")
     are_sums = cases is None and not decided.collect_schema()["positives"].is_integer()
-    totals = zip(COUNTS, ("tpr", "fpr"), ("positives", "negatives"), strict=True)
-    rows = decided.with_columns(prior_lower="prior", prior_upper="prior").with_columns(
-        pl.when(not are_sums).then((pl.col(rate) * pl.col(total)).round(9)).alias(name)
-        for name, rate, total in totals
-    )
+    called = ((pl.col("tpr") * pl.col("positives")), (pl.col("fpr") * pl.col("negatives")))
+    rows = decided.with_columns(
+        pl.when(not are_sums).then(one.round(9)).alias(name)
+        for name, one in zip(COUNTS, called, strict=True)
+    ).with_columns(prior_lower=prior, prior_upper=prior)
     rows = with_limits(rows, cases, keys, ["cost"], level, cost_fp=p / (1 - p))
-    has_limits = pl.col("cost_lower").is_not_null()
     no_counts = pl.when(are_sums).then(pl.lit("weights are not counts of cases: no interval"))
     return rows.with_columns(
-        (prior - pl.col("cost_upper")).alias("lower"),
-        (prior - pl.col("cost_lower")).alias("upper"),
-        joined_notes("note", no_counts, *notes_on_limits(cases, has_limits)),
+        joined_notes(
+            "note", no_counts, *notes_on_limits(cases, pl.col("cost_lower").is_not_null())
+        ),
+        lower=prior - pl.col("cost_upper"),
+        upper=prior - pl.col("cost_lower"),
     )

@@ -25,12 +25,12 @@ from polaroc.curves.hull import hulls_of
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief
-from polaroc.priors.in_use import NO_INTERVAL, PRIOR_AND_LIMITS, level_of
+from polaroc.priors.grids import PRIOR_AND_LIMITS
+from polaroc.priors.in_use import NO_INTERVAL, level_of
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.rate_limits import rate_at
 from polaroc.typing import Array, Table
 
-# Values with their weights, which sum to 1.
-Nodes: TypeAlias = tuple[Array, Array]
 Pairs: TypeAlias = tuple[Array, Array, Array]
 NODES = 200
 # The vertices of a hull, and the costs that depend on all of them.
@@ -118,58 +118,51 @@ def expected_cost(
         fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
         check_factors(cost_fn=fn, cost_fp=fp)
         about_cost = discrete([fn / (fn + fp)])
-    certain, informed = discrete([fn / (fn + fp)]).even_nodes(NODES), about_cost.even_nodes(NODES)
-    priors: float | pl.DataFrame
-    beliefs = dict[tuple[float | None, ...], Nodes]()
-    at: list[str] = []
-    if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        priors, beliefs = _estimates(over)
-        at = ["prior", *PRIOR_LIMITS]
-    else:
-        belief = _belief("over", over)
-        priors, beliefs[()] = belief.mean, belief.even_nodes(NODES)
     given = cases_or_curve(curve, columns)
     hulls = hulls_of(curves_of(given)).cache()
+    priors, beliefs = _beliefs(over)
     points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp).lazy()
-    of_curve = curve_keys(hulls)
+    names, keys = points.collect_schema().names(), curve_keys(hulls)
+    limits = [name for name in PRIOR_LIMITS if name in names]
     vertices = (
         hulls.filter(HAS_BOTH)
         .sort(pl.col("tp") + pl.col("fp"))
-        .group_by(of_curve, maintain_order=True)
+        .group_by(keys, maintain_order=True)
         .agg(pl.col("tpr").alias(TPR), pl.col("fpr").alias(FPR))
     )
-    placed = points.join(vertices, on=of_curve or pl.lit(0), how="left", nulls_equal=True)
+    placed = points.join(vertices, on=keys or pl.lit(0), how="left", nulls_equal=True)
+    shares = discrete([fn / (fn + fp)]), about_cost
 
     @cache
-    def pairs(row: tuple[float | None, ...]) -> tuple[Pairs, Pairs, float]:
+    def pairs(*row: float) -> tuple[Pairs, Pairs, float]:
         """Pairs with the expected share and with each share, and the least cost without scores."""
-        known, both = _pairs(beliefs[row], certain), _pairs(beliefs[row], informed)
+        known, both = (_pairs(beliefs[row], share) for share in shares)
         return known, both, _least_cost([0, 1], [0, 1], both)
 
     def costs(frame: pl.DataFrame) -> pl.DataFrame:
         """The rows with the least costs on their hulls."""
         rows = list[list[float | None]]()
-        for t, f, *row in frame.select(TPR, FPR, *at).iter_rows():
+        for t, f, *row in frame.select(TPR, FPR, "prior", *limits).iter_rows():
             if tuple(row) not in beliefs or not t:
                 rows.append([None] * 3)
                 continue
-            known, both, trivial = pairs(tuple(row))
+            known, both, trivial = pairs(*row)
             least = _least_cost(t, f, known), _least_cost(t, f, both), trivial
             rows.append([(fn + fp) * cost for cost in least])
         return frame.hstack(pl.DataFrame(rows, schema=LEAST, orient="row"))
 
-    p, t, f, following = (pl.col(name) for name in ("prior", "tpr", "fpr", "cost_following"))
-    fixed = pl.when(following.is_not_null()).then(fn * p * (1 - t) + fp * (1 - p) * f)
-    is_lacking = p.is_not_null() & following.is_null() & pl.col("note").is_null()
-    names = points.collect_schema().names()
+    p, following = pl.col("prior"), pl.col("cost_following")
+    fixed = rate_at("cost", pl.col("tpr"), pl.col("fpr"), (1 - p) / p, fn, fp)
+    has_cost = following.is_not_null()
+    is_lacking = p.is_not_null() & ~has_cost & pl.col("note").is_null()
     result = (
         placed.map_batches(costs, schema={**placed.collect_schema(), **LEAST})
         .with_columns(
-            fixed.alias("cost_fixed"),
-            (fixed - following).clip(0).alias("worth_of_prior"),
+            pl.when(has_cost).then(fixed).alias("cost_fixed"),
             pl.when(is_lacking).then(pl.lit(NO_INTERVAL)).otherwise("note").alias("note"),
         )
-        .select(*names[: names.index("note") + 1], *at[1:], *EXPECTED_COSTS)
+        .with_columns(worth_of_prior=(pl.col("cost_fixed") - following).clip(0))
+        .select(*names[: names.index("note") + 1], *limits, *EXPECTED_COSTS)
         .sort(*names[: names.index("rule")], "prior", nulls_last=True)
     )
     return like(
@@ -177,20 +170,20 @@ def expected_cost(
     )
 
 
-def _estimates(
-    over: pl.DataFrame | pl.LazyFrame,
-) -> tuple[pl.DataFrame, dict[tuple[float | None, ...], Nodes]]:
-    """The estimates, each moved to the mean of its belief, and the nodes of these beliefs."""
+def _beliefs(over: object) -> tuple[float | pl.DataFrame, dict[tuple[float, ...], Belief]]:
+    """The priors of points, which are means of beliefs; and the beliefs by mean and interval."""
+    if not isinstance(over, pl.DataFrame | pl.LazyFrame):
+        belief = _belief("over", over)
+        return belief.mean, {(belief.mean,): belief}
     require(as_lazy(over), PRIOR_AND_LIMITS, source="estimate_prior(...)")
-    table = as_lazy(over).collect()
-    beliefs: dict[tuple[float | None, ...], Nodes] = {}
-    means = []
-    for number, (prior, *limits) in enumerate(table.select(PRIOR_AND_LIMITS).iter_rows()):
-        means.append(prior)
+    table, beliefs, means = as_lazy(over).collect(), dict[tuple[float, ...], Belief](), []
+    for row in table.iter_slices(1):
+        prior, *limits = row.select(PRIOR_AND_LIMITS).row(0)
         if None not in (prior, *limits):
-            belief = belief_of_estimate(table[number])
-            means[-1] = belief.mean
-            beliefs[belief.mean, *limits] = belief.even_nodes(NODES)
+            belief = belief_of_estimate(row)
+            prior = belief.mean
+            beliefs[prior, *limits] = belief
+        means.append(prior)
     return table.with_columns(pl.Series("prior", means, pl.Float64)), beliefs
 
 
@@ -202,14 +195,14 @@ def _belief(argument: str, value: object) -> Belief:
     return discrete([float(value)])  # type: ignore[arg-type]
 
 
-def _pairs(prior: Nodes, share: Nodes) -> Pairs:
+def _pairs(prior: Belief, share: Belief) -> Pairs:
     """The odds cπ/((1−c)(1−π)) of pairs, ascending, with E[cπ] and E[(1−c)(1−π)] up to each."""
-    misses, weights = np.outer(prior[0], share[0]).ravel(), np.outer(prior[1], share[1]).ravel()
-    alarms = np.outer(1 - prior[0], 1 - share[0]).ravel()
-    odds = misses / alarms
+    (priors, chances), (shares, weights) = prior.even_nodes(NODES), share.even_nodes(NODES)
+    misses, alarms = np.outer(priors, shares).ravel(), np.outer(1 - priors, 1 - shares).ravel()
+    odds, chance = misses / alarms, np.outer(chances, weights).ravel()
     order = np.argsort(odds)
     of_misses, of_alarms = (
-        np.append(0.0, np.cumsum((one * weights)[order])) for one in (misses, alarms)
+        np.append(0.0, np.cumsum((one * chance)[order])) for one in (misses, alarms)
     )
     return odds[order], of_misses, of_alarms
 

@@ -15,13 +15,12 @@ from polaroc.base.columns import (
     OVER_ENDS,
     PRIOR_LIMITS,
     PROMISE,
-    curve_keys,
     private,
     with_level,
 )
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import cases_or_curve, curves_of, like
-from polaroc.curves.surface import at_priors
+from polaroc.curves.surface import at_priors, surface_keys
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.audit import dependence, with_note
 from polaroc.predictions.cases import Cases, frame_of_cases
@@ -29,13 +28,12 @@ from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
-from polaroc.priors.grids import range_of
+from polaroc.priors.grids import is_estimate, range_of
 from polaroc.priors.in_use import (
     AT_AN_END,
     NOT_ESTIMATED,
-    is_estimate,
     level_of,
-    multiplied,
+    with_estimates,
     within_unit,
 )
 from polaroc.thresholds.promises import LACK, PROMISED, check_promising, with_promises
@@ -43,8 +41,11 @@ from polaroc.thresholds.rate_limits import read_once
 from polaroc.thresholds.rules import (
     CALLED,
     RULES,
+    SKEW,
     Constraints,
+    F,
     Options,
+    T,
     checked_limits,
     promise,
 )
@@ -191,12 +192,13 @@ def operating_points(
         )
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
+    belief = None if over is None else resolve_belief(over)
     given = cases_or_curve(curve, columns)
     check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
     has_costs = not cost_fn == cost_fp == 1
     if rule is None:
         rule = "cost" if has_costs else "balanced" if constraints is None else "max_recall"
-    limits = _limits_of(rule, over, target, constraints, confidence)
+    limits = _limits_of(rule, belief, target, constraints, confidence)
     why = f"rule is {rule!r}"
     if has_costs and not RULES[rule].weighs:
         refuse_unused("for the rules 'cost' and 'posterior'", why, cost_fn=cost_fn, cost_fp=cost_fp)
@@ -207,17 +209,15 @@ def operating_points(
         check_promising(given)
         given = read_once(given)
     cases = given if isinstance(given, Cases) else None
-    curves = curves_of(given)
-    interval: tuple[str, ...] = ()
-    if is_estimate(priors):
-        curves, interval = multiplied(curves, priors), PRIOR_LIMITS
-    keys = curve_keys(curves)
-    groups = [*keys, "prior", "skew", *interval]
     at: Priors = "observed" if priors is None else priors
-    if over is not None:
+    if belief is not None:
         # Costs are linear in the prior, so that a range is as its mean.
-        at = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
-    points, t, f = at_priors(curves, at), pl.col("tpr"), pl.col("fpr")
+        at = belief.mean if belief is over else sum(range_of(over)) / 2
+    curves = curves_of(given)
+    points = with_estimates(curves, at) if is_estimate(at) else at_priors(curves, at)
+    keys = surface_keys(points)
+    interval = PRIOR_LIMITS if is_estimate(at) else ()
+    groups = [*keys, "prior", "skew", *interval]
 
     lack = pl.lit("no threshold keeps the constraints" if constraints else "no such threshold")
     if RULES[rule].limits and not constraints:
@@ -225,25 +225,25 @@ def operating_points(
     elif rule == "posterior":
         lack = pl.lit("scores are not probabilities")
     # Without limits all may be.
-    may_be_chosen = pl.all_horizontal(True, *limits.kept(t, f, pl.col("skew")))
+    may_be_chosen = pl.all_horizontal(True, *limits.kept(T, F, SKEW))
     if confidence is not None:
         points = with_promises(points, cases, keys, groups, limits, confidence)
         may_be_chosen, lack = pl.col(PROMISED), pl.coalesce(LACK, lack)
     if not RULES[rule].may_call_none:
-        may_be_chosen &= t > 0
+        may_be_chosen &= T > 0
     options = Options(keys, target, cost_fn, cost_fp, beta, score_prior)
     chosen = _selected(points, groups, may_be_chosen, RULES[rule].objective(options), lack)
 
-    has_point = t.is_not_null()
+    has_point = T.is_not_null()
     cheapest = ": that costs least" if rule == "cost" else f" by the rule {rule!r}"
     no_alarm = pl.when(has_point & pl.col(SCORE).is_null()).then(
         pl.lit(f"raise no alarm: nothing is called positive{cheapest}")
     )
     added = []
-    if over is not None:
-        ends = zip(OVER_ENDS, resolve_belief(over).range, strict=True)
-        added = [pl.lit(resolve_belief(over).name).alias(OVER)]
-        added += [pl.lit(end, pl.Float64).alias(name) for name, end in ends]
+    if belief is not None:
+        ends = zip(OVER_ENDS, belief.range, strict=True)
+        added = [pl.lit(end, pl.Float64).alias(name) for name, end in ends]
+        added.insert(0, pl.lit(belief.name).alias(OVER))
     if confidence is not None:
         kept_at = limits.ends and [pl.lit(end) for end in limits.ends]
         is_chosen = pl.col("threshold").is_not_null()
@@ -256,7 +256,7 @@ def operating_points(
     result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
-            rates.precision(t, f, pl.col("skew")).fill_nan(None).alias("precision"),
+            rates.precision(T, F, SKEW).fill_nan(None).alias("precision"),
             pl.coalesce(
                 pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)),
                 one_class_note(pl.col("positives"), pl.col("negatives")),
@@ -272,13 +272,12 @@ def operating_points(
     )
     if cases is not None and confidence is not None:
         result = with_note(result, dependence(cases), has_point)
-    result = with_level(result, level_of(priors)) if is_estimate(priors) else result
-    return like(given, result)
+    return like(given, with_level(result, level_of(at)) if is_estimate(at) else result)
 
 
 def _limits_of(
     rule: str,
-    over: tuple[float, float] | Belief | None,
+    over: Belief | None,
     target: float | None,
     constraints: Mapping[str, float] | None,
     confidence: float | None,
@@ -321,14 +320,13 @@ def _limits_of(
         check_share("confidence", confidence)
     if over is None or not limits:
         return Constraints(limits)
-    ends = resolve_belief(over).ends
-    if ends is None:
+    if over.ends is None:
         raise InvalidArgument(
             f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "
             "range.",
             hint="give the range: over=(0.05, 0.20).",
         )
-    return Constraints(limits, within_unit(*ends))
+    return Constraints(limits, within_unit(*over.ends))
 
 
 def _selected(

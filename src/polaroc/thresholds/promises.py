@@ -149,20 +149,10 @@ def with_promises(
         rest = [name for name in keys if name != cases.model]
         models = within(pl.col(cases.model).n_unique(), rest)
     rows = with_effects(points, cases, keys).with_columns(models.alias(MODELS))
-
-    def marked(rows: pl.DataFrame) -> pl.DataFrame:
-        nothing = pl.lit(False).alias(PROMISED), pl.lit(None, pl.String).alias(LACK)
-        parts = rows.partition_by(groups, maintain_order=True)
-        return pl.concat(
-            [rows.clear().with_columns(nothing)]
-            + [_marked(part, constraints, confidence) for part in parts]
-        )
-
-    # One curve is needed as a whole.
-    return rows.map_batches(
-        marked, schema={**rows.collect_schema(), PROMISED: pl.Boolean, LACK: pl.String},
-        predicate_pushdown=False, projection_pushdown=False,
-    )  # fmt: skip
+    return rows.group_by(groups, maintain_order=True).map_groups(
+        lambda curve: _marked(curve, constraints, confidence),
+        {**rows.collect_schema(), PROMISED: pl.Boolean(), LACK: pl.String()},
+    )
 
 
 def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) -> pl.DataFrame:

@@ -74,19 +74,13 @@ def with_limits(
     cost_fn: float = 1,
     cost_fp: float | pl.Expr = 1,
 ) -> pl.LazyFrame:
-    """Judged thresholds with the limits of rates, and with the `EFFECTS` of clusters of cases.
+    """Thresholds with `COUNTS`, totals, prior and its limits: with limits of rates and `EFFECTS`.
 
     Limits of a rate of one class are those of Clopper and Pearson, from the cases of this class.
     Limits of another rate are quantiles of the rate at pairs of quantiles of the distributions
     behind the limits of both classes (Fay, Proschan and Brittain 2015): the widest of those at the
     prior and at the ends of its interval. There are none without cases of a class, if its effect is
     infinite, or if the prior has none.
-
-    Parameters
-    ----------
-    judged
-        Thresholds with `COUNTS`, `positives`, `negatives`, and with `prior` and its limits, which
-        are the prior if it is known.
     """
     costs = {COST_FN: pl.lit(cost_fn, pl.Float64), COST_FP: cost_fp + pl.lit(0.0)}
     rows = with_effects(judged.with_columns(**costs), cases, keys)
@@ -129,12 +123,8 @@ def _limits(judged: pl.DataFrame, names: Sequence[str], level: float) -> Array:
     costs = [judged[name].to_numpy()[:, None] for name in (COST_FN, COST_FP)]
     counts = [
         # Rows of clusters and weights count as the number of independent cases that say as much.
-        judged.select(
-            pl.col(name).cast(pl.Float64).fill_null(nan) / pl.col(effect) for name in of_class
-        ).to_numpy()
-        for effect, of_class in zip(
-            EFFECTS, ((COUNTS[0], "positives"), (COUNTS[1], "negatives")), strict=True
-        )
+        judged.select(pl.col(of_class).cast(pl.Float64).fill_null(nan) / pl.col(effect)).to_numpy()
+        for *of_class, effect in zip(COUNTS, ("positives", "negatives"), EFFECTS, strict=True)
     ]
     of_tpr, of_fpr = (_clopper_pearson(one, np.array([2 * tail]))[..., 0] for one in counts)
     nodes, order = _nodes()
@@ -144,11 +134,9 @@ def _limits(judged: pl.DataFrame, names: Sequence[str], level: float) -> Array:
         for low, high in (_clopper_pearson(one, 2 * ndtr(SCORES)) for one in counts)
     )
     false_rates = false_rates[..., order]
-    priors = [judged["prior"].to_numpy()[:, None].clip(MIN_PRIOR, 1 - MIN_PRIOR)]
-    for name in PRIOR_LIMITS:
-        end = judged[name].to_numpy()[:, None].clip(MIN_PRIOR, 1 - MIN_PRIOR)
-        if not np.array_equal(end, priors[0]):
-            priors.append(end)
+    # The ends of the interval of a prior that is known are the prior.
+    of_prior = judged.select("prior", *PRIOR_LIMITS).to_numpy().clip(MIN_PRIOR, 1 - MIN_PRIOR)
+    priors = np.unique(of_prior, axis=1).T[..., None]
     ends = []
     for name in names:
         if name in (*OF_POSITIVES, *OF_NEGATIVES):
@@ -210,18 +198,6 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     1965): 1 for clusters of one row, m for m copies of each row. The largest of some thresholds,
     since few clusters hardly tell it at one (there promises would be broken in up to .13 of
     samples); not below 1; infinite where there are too few clusters.
-
-    Returns
-    -------
-    One row per key: the keys and `EFFECTS`.
-
-    Examples
-    --------
-    >>> from polaroc.predictions.cases import cases
-    >>> score = [*range(12)] * 3
-    >>> rows = pl.DataFrame({"truth": [True] * 36, "score": score, "patient": score})
-    >>> round(design_effects(cases(rows, cluster="patient")).collect()[POS_EFFECT].item(), 9)
-    3.0
     """
     table = read(cases, clustered=True)
     of_class, size, score = [*table.keys, TRUTH], pl.col(WEIGHT), pl.col(SCORE)

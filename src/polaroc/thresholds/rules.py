@@ -13,7 +13,7 @@ from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidArgument, check_choice, example
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import skew, skew_at
+from polaroc.priors.grids import reweighted, skew, skew_at
 from polaroc.typing import Array, Prior, Quantity
 
 T, F, SKEW = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
@@ -61,12 +61,12 @@ class ThresholdRule(NamedTuple):
 
 def _posterior(options: Options) -> pl.Expr:
     """The cases that are called where it pays, null where scores are no probabilities."""
-    score = pl.col(SCORE)
-    right_at = skew_at(options.score_prior, pl.col("positives"), pl.col("negatives"), "score_prior")
-    odds = options.cost_fp / options.cost_fn * SKEW / right_at
+    score, classes = pl.col(SCORE), (pl.col("positives"), pl.col("negatives"))
+    right_at = skew_at(options.score_prior, *classes, "score_prior")
+    break_even = options.cost_fp / (options.cost_fn + options.cost_fp)
+    pays = score >= reweighted(break_even, SKEW, right_at) * (1 - ROUNDING)
     are_probabilities = within((score.min() >= 0) & (score.max() <= 1), options.keys)
-    pays = (score >= odds / (1 + odds) * (1 - ROUNDING)).fill_null(True)
-    return pl.when(pays & are_probabilities).then(CALLED)
+    return pl.when(pays.fill_null(True) & are_probabilities).then(CALLED)
 
 
 INFORMEDNESS = ThresholdRule(lambda options: T - F, may_call_none=True)

@@ -104,17 +104,10 @@ def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:
 
 
 def threshold_text(threshold: float, below: float | None = None) -> str:
-    """A threshold in as few digits as select the same cases.
+    """A threshold in as few digits as select the same cases; in all without the score `below` it.
 
-    Parameters
-    ----------
-    threshold
-        Scores from it on are called positive.
-    below
-        The highest score below it, -inf if there is none. The text is then the threshold rounded
-        down to two digits or more, and nearer to it than to that score, so that scores of single
-        precision are on the same side, too. If that score is not known (None), the text has all
-        digits.
+    It is rounded down to two digits or more, and nearer to the threshold than to the next lower
+    score (-inf if there is none), so that scores of single precision are on the same side, too.
 
     Examples
     --------

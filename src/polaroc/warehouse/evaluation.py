@@ -29,7 +29,7 @@ from polaroc.predictions.row_checks import (
 )
 from polaroc.predictions.table import read as read_locally
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import is_estimate
+from polaroc.priors.grids import is_estimate
 from polaroc.typing import IbisTable, Interpolation, Prior, Priors
 from polaroc.warehouse.cells import count_cells, per_key
 from polaroc.warehouse.connections import collected, fetched

@@ -248,6 +248,25 @@ def test_the_cases_of_a_copied_table_in_clusters_say_no_more_than_one_of_each():
     assert alone["upper"] - alone["lower"] == pytest.approx(width, rel=0.02)
 
 
+def test_intervals_of_clusters_are_as_wide_as_estimates_vary():
+    # Clusters of five cases, of both classes, with a correlation of 0.8.
+    def clustered(seed, prior, clusters, samples=200):
+        rng = np.random.default_rng(seed)
+        cluster = np.arange(samples * clusters * 5) // 5
+        truth = rng.random(cluster.size) < prior
+        error = 0.8**0.5 * rng.normal(size=samples * clusters)[cluster]
+        score = 2 * truth + error + 0.2**0.5 * rng.normal(size=cluster.size)
+        sample = cluster // clusters
+        return pl.DataFrame({"table": sample, "truth": truth, "score": score, "patient": cluster})
+
+    reference, deployed = clustered(31, 0.3, 120), clustered(32, 0.3, 200).drop("truth")
+    found = pr.estimate_prior(reference, deployed, by="table", cluster="patient", **NAMES)
+    quantile = np.sqrt(stats.f.ppf(0.95, 1, 100))
+    half = (found["upper"] - found["lower"]).mean() / 2
+    # The standard deviation of 200 estimates has a standard error of 5 %.
+    assert half / quantile == pytest.approx(found["prior"].std(), rel=0.1)
+
+
 # Batches
 
 

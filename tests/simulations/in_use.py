@@ -32,8 +32,14 @@ from scipy.stats import f as f_distribution
 from scipy.stats import norm
 
 import polaroc as pr
-from polaroc.monitoring.batches import shape_p_value, spread_of_batches
-from polaroc.monitoring.mixture import Mixture, Reference, Sample
+from polaroc.monitoring.mixture import (
+    Mixture,
+    Reference,
+    Sample,
+    Spread,
+    shape_p_value,
+    spread_of_batches,
+)
 from simulations.design import Design
 
 DISTANCE, LEVEL, CASES, QUESTIONS = 2.0, 0.95, 2_000, 3
@@ -235,19 +241,15 @@ def of_carried(replicates: int, seed: int, reference_of: str, prior: float) -> d
 
 def held(
     replicates: int,
-    draw: Callable[[], tuple[Reference, Sample, list[np.ndarray] | None]],
+    draw: Callable[[], tuple[Reference, Sample, Spread | None]],
     prior: float,
 ) -> dict[str, object]:
     """Coverage and width of intervals, and rates of small p-values."""
     inside, widths, p_values = [], [], []
     for _ in range(replicates):
-        known, used, codes = draw()
-        fit, spread = known.fit(used, LEVEL), None
-        lower, upper = fit.lower, fit.upper
-        if codes is not None:
-            spread = spread_of_batches(known, codes)
-            assert spread is not None
-            lower, upper = spread.limits(fit, LEVEL)
+        known, used, spread = draw()
+        fit = known.fit(used, LEVEL)
+        lower, upper = (fit.lower, fit.upper) if spread is None else spread.limits(fit, LEVEL)
         inside.append(lower <= prior <= upper)
         widths.append(upper - lower)
         p_values.append(shape_p_value(fit, known, used, spread))
@@ -295,10 +297,7 @@ def of_clusters(
             known = Reference(sample(np.ones(200)), sample(np.zeros(600)))
             return known, sample(np.repeat(rng.random(200) < prior, 5)), None
         truth = rng.random(600) < 0.3
-        both = sample(truth)
-        assert both.cluster is not None
-        parts = [Sample(both.score[one], both.cluster[one]) for one in (truth, ~truth)]
-        return Reference(*parts), sample(rng.random(1_000) < prior), None
+        return Reference.of(sample(truth), truth), sample(rng.random(1_000) < prior), None
 
     return held(replicates, draw, prior)
 
@@ -309,7 +308,7 @@ def of_batches(
     """Coverage where batches differ, at priors around 30 %."""
     rng = np.random.default_rng(seed)
 
-    def draw() -> tuple[Reference, Sample, list[np.ndarray]]:
+    def draw() -> tuple[Reference, Sample, Spread | None]:
         code = np.repeat(np.arange(batches), size)
         truth = (
             rng.random(code.size) < np.clip(0.3 + 0.05 * rng.normal(size=batches), 0.02, 1)[code]
@@ -317,8 +316,8 @@ def of_batches(
         score = rng.normal(size=code.size) + DISTANCE * truth
         score += jitter * rng.normal(size=batches)[code]
         used = scores(rng, prior) + jitter * rng.normal()
-        known = Reference(Sample(score[truth]), Sample(score[~truth]))
-        return known, Sample(used), [code[truth], code[~truth]]
+        cases = Sample(score)
+        return Reference.of(cases, truth), Sample(used), spread_of_batches(cases, truth, code)
 
     return held(replicates, draw, prior)
 
@@ -344,7 +343,7 @@ DESIGNS = {
     ),
     "clusters": Design(
         cells(correlation=(0.0, 0.3, 0.8), classes=("one", "both"), prior=(0.05, 0.3)),
-        of_clusters, 150, 3,
+        of_clusters, 1_000, 7202,
     ),
     "batches": Design(
         [{"batches": number, "size": size, **cell}

@@ -13,8 +13,13 @@ from polaroc.base.columns import CLUSTER, TRUTH, column_name, parts_by_key, refu
 from polaroc.base.text import p_in_words
 from polaroc.curves.totals import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
-from polaroc.monitoring.batches import Spread, shape_p_value, spread_of_batches
-from polaroc.monitoring.mixture import Reference, Sample
+from polaroc.monitoring.mixture import (
+    Reference,
+    Sample,
+    Spread,
+    shape_p_value,
+    spread_of_batches,
+)
 from polaroc.predictions.audit import dependence
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns
@@ -147,35 +152,30 @@ def estimated_priors(
         if part.height
     }
     samples = {
-        key: sample_of(ranked(part))
-        for key, part in parts_by_key(deployed.cases.collect(), all_keys).items()
+        key: _sample(part) for key, part in parts_by_key(deployed.cases.collect(), all_keys).items()
     }
-    notes = {"reference": _notes(reference, keys), "deployed": _notes(deployed, all_keys)}
+    notes = _notes(reference, keys), _notes(deployed, all_keys)
     places = [all_keys.index(key) for key in keys]
+    pairs = [(tuple(key[at] for at in places), key) for key in notes[1]]
     # A key of the reference alone has a row, too.
-    present = {tuple(key[at] for at in places) for key in notes["deployed"]}
-    alone = [
-        tuple(dict(zip(keys, key, strict=True)).get(name) for name in all_keys)
-        for key in notes["reference"]
-        if key not in present
+    pairs += [
+        (key, tuple(dict(zip(keys, key, strict=True)).get(name) for name in all_keys))
+        for key in notes[0].keys() - {of_reference for of_reference, _ in pairs}
     ]
-    doubts = [
-        f"{name}: {doubt}"
-        for name, cases in (("reference", known), ("deployed", used))
-        if (doubt := dependence(cases)) is not None
-    ]
+    tables = "reference", "deployed"
+    doubts = zip(tables, (dependence(known), dependence(used)), strict=True)
+    doubted = [f"{name}: {doubt}" for name, doubt in doubts if doubt is not None]
     rows = []
-    for key in [*notes["deployed"], *alone]:
-        of_reference = tuple(key[at] for at in places)
-        row = _row(references.get(of_reference), samples.get(key), level, significance)
-        said = [
+    for pair in pairs:
+        row = _row(references.get(pair[0]), samples.get(pair[1]), level, significance)
+        row_notes = [
             f"{name}: {note}"
-            for name, one in (("reference", of_reference), ("deployed", key))
-            if (note := notes[name].get(one)) is not None
+            for name, of_table, key in zip(tables, notes, pair, strict=True)
+            if (note := of_table.get(key)) is not None
         ]
-        said += [row["note"]] if row["note"] else []
-        said += doubts if row["deployed"] and row["reference_prior"] is not None else []
-        rows.append((*key, *(row | {"note": "; ".join(said) or None}).values()))
+        row_notes += [row["note"]] if row["note"] else []
+        row_notes += doubted if row["deployed"] and row["reference_prior"] is not None else []
+        rows.append((*pair[1], *(row | {"note": "; ".join(row_notes) or None}).values()))
     schemas = [one.rows.collect_schema() for one in (deployed, reference)]
     kinds = {name: _kind(name, schemas) for name in all_keys}
     result = with_level(pl.DataFrame(rows, schema={**kinds, **COLUMNS}, orient="row"), level)
@@ -203,22 +203,15 @@ class Known(NamedTuple):
 
 def _reference(part: pl.DataFrame, batch: str | None) -> Known:
     """The reference of one key."""
-    part = ranked(part)
-    is_positive = pl.col(TRUTH)
-    classes = part.filter(is_positive), part.filter(~is_positive)
-    share = classes[0].height / max(part.height, 1)
-    absent = [name for name, one in zip(("positives", "negatives"), classes, strict=True)
-              if one.is_empty()]  # fmt: skip
-    if absent:
-        return Known(None, share, None, "", f"reference: {', '.join(f'no {a}' for a in absent)}")
-    reference = Reference(*map(sample_of, classes))
+    cases, truth = _sample(part), part[TRUTH].to_numpy()
+    share = float(truth.mean())
+    if share in (0, 1):
+        absent = "negatives" if share else "positives"
+        return Known(None, share, None, "", f"reference: no {absent}")
+    reference = Reference.of(cases, truth)
     if batch is None:
         return Known(reference, share, None, NOTHING_ELSE, None)
-    codes = part.select(TRUTH, pl.col(batch).rank("dense").fill_null(0))
-    positive, negative = (
-        codes.filter(one)[batch].to_numpy() for one in (is_positive, ~is_positive)
-    )
-    spread = spread_of_batches(reference, (positive, negative))
+    spread = spread_of_batches(cases, truth, part[batch].rank("dense").fill_null(0).to_numpy())
     if spread is None:
         note = f"reference: fewer than two values of {batch!r} have cases of both classes elsewhere"
         return Known(reference, share, None, NOTHING_ELSE, note)
@@ -226,14 +219,9 @@ def _reference(part: pl.DataFrame, batch: str | None) -> Known:
     return Known(reference, share, spread, assumes, None)
 
 
-def ranked(part: pl.DataFrame) -> pl.DataFrame:
-    """Cases with numbers for clusters of any type."""
-    return part.with_columns(pl.col(CLUSTER).rank("dense")) if CLUSTER in part else part
-
-
-def sample_of(part: pl.DataFrame) -> Sample:
-    """The scores of some cases, with their clusters."""
-    cluster = part[CLUSTER].to_numpy() if CLUSTER in part else None
+def _sample(part: pl.DataFrame) -> Sample:
+    """The scores of some cases, with numbers for clusters of any type."""
+    cluster = part[CLUSTER].rank("dense").to_numpy() if CLUSTER in part else None
     return Sample(part[SCORE].to_numpy(), cluster)
 
 
@@ -274,11 +262,8 @@ def _row(
 
 def _notes(predictions: Predictions, keys: list[str]) -> dict[tuple[Any, ...], str | None]:
     """The note on rows that were left out, of each key."""
-    table = totals(predictions).collect()
-    rows = (
-        table.select(*keys, "note").group_by(keys, maintain_order=True).first() if keys else table
-    )
-    return {tuple(row[key] for key in keys): row["note"] for row in rows.iter_rows(named=True)}
+    rows = totals(predictions).select(*keys, "note").collect().rows()
+    return {tuple(key): note for *key, note in rows}
 
 
 def _kind(key: str, schemas: Sequence[Mapping[str, pl.DataType]]) -> pl.DataType:

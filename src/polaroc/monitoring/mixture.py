@@ -10,14 +10,21 @@ the reference is part of everything that follows from it:
 - its interval has every π at which twice the log likelihood is lower by at most a quantile;
 - the shape test compares it with the likelihood of bins whose shares in use may be anything.
 
+Clusters make counts smaller by their mean design effect. The quantile is multiplied by the ratio of
+the cluster-robust variance of the estimate to the variance that the smaller counts imply (Rao and
+Scott 1984). Batches of the reference, such as days or sites, show how far cases in use may differ
+beyond the prior.
+
 Only the order of the scores matters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from math import sqrt
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -29,11 +36,13 @@ MOST_BINS, LEAST_BINS, CASES_PER_BIN = 10, 3, 10
 PSEUDO_CASES = 0.5
 # Between these priors the likelihood has one maximum at most.
 PRIORS = (0.0, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999, 1.0)
+# Of the intervals that show the error of the estimate for a batch.
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Scores of cases, with the number of the cluster of each if rows are clustered."""
+    """Scores of cases, with the number of the cluster of each, from 0 on, if they are clustered."""
 
     score: Array
     cluster: Array | None = None
@@ -41,38 +50,48 @@ class Sample:
     @cached_property
     def units(self) -> int:
         """The number of independent units: clusters, or cases."""
-        return self.score.size if self.cluster is None else np.unique(self.cluster).size
+        return self.score.size if self.cluster is None else distinct(self.cluster)
+
+    def where(self, mask: Array) -> Sample:
+        """Some of the cases."""
+        return Sample(self.score[mask], None if self.cluster is None else self.cluster[mask])
+
+    def bins(self, edges: Array) -> Array:
+        """The bin of each case."""
+        return np.searchsorted(edges, self.score, side="right")
 
     def counts(self, edges: Array) -> Array:
         """The number of cases in each bin, divided by their design effect."""
-        bins = np.searchsorted(edges, self.score, side="right")
-        counts = np.bincount(bins, minlength=edges.size + 1).astype(float)
+        counts = np.bincount(self.bins(edges), minlength=edges.size + 1).astype(float)
         if self.cluster is None or not self.score.size:
             return counts
         if self.units < 2:
             return np.zeros_like(counts)
         # Variances between clusters of the shares below each edge, over binomial ones.
-        share = counts.cumsum() / counts.sum()
-        binomial = share * (1 - share) / counts.sum()
-        between = (self.residuals(edges, np.unique(self.cluster)) ** 2).sum(axis=0)
-        between *= self.units / (self.units - 1)
-        return counts / max(_mean_ratio(between, binomial), 1.0)
-
-    def residuals(self, edges: Array, clusters: Array) -> Array:
-        """The contribution of each cluster to the error of the share below each edge."""
-        bins = np.searchsorted(edges, self.score, side="right")
-        by_cluster = np.zeros((clusters.size, edges.size + 1))
-        np.add.at(by_cluster, (np.searchsorted(clusters, np.asarray(self.cluster)), bins), 1)
-        below = by_cluster.cumsum(axis=1)
-        size = below[:, -1:]
-        residuals: Array = (below - size * below.sum(axis=0) / size.sum()) / size.sum()
-        return residuals
+        below = self.bins(edges)[:, None] <= np.arange(edges.size)
+        share = below.mean(axis=0)
+        binomial = share * (1 - share) / self.score.size
+        effects = [
+            variance_of_means([(self, column.astype(float))]) / variance
+            for column, variance in zip(below.T, binomial, strict=True)
+            if variance > 0
+        ]
+        return counts / max(float(np.mean(effects or 1.0)), 1.0)
 
 
-def _mean_ratio(variance: Array, other: Array) -> float:
-    """The mean ratio of variances, where the other is not zero; 1 if it is everywhere."""
-    inner = other > 1e-12 * max(other.max(), 1e-300)
-    return float((variance[inner] / other[inner]).mean()) if inner.any() else 1.0
+def variance_of_means(samples: Sequence[tuple[Sample, Array]]) -> float:
+    """The variance of the sum of the mean values of samples, which may have clusters in common."""
+    deviations = [(values - values.mean()) / values.size for _, values in samples]
+    if samples[0][0].cluster is None:
+        return float(sum(one @ one for one in deviations))
+    cluster = np.concatenate([np.asarray(sample.cluster) for sample, _ in samples])
+    sums, number = np.bincount(cluster, np.concatenate(deviations)), distinct(cluster)
+    return float(sums @ sums) * number / max(number - 1, 1)
+
+
+def distinct(numbers: Array) -> int:
+    """The number of different whole numbers."""
+    return np.count_nonzero(np.bincount(numbers))
 
 
 class Fit(NamedTuple):
@@ -91,6 +110,11 @@ class Reference:
 
     positives: Sample
     negatives: Sample
+
+    @classmethod
+    def of(cls, cases: Sample, truth: Array) -> Self:
+        """The cases of both classes."""
+        return cls(cases.where(truth), cases.where(~truth))
 
     @cached_property
     def freedom(self) -> int:
@@ -114,16 +138,8 @@ class Reference:
     @cached_property
     def counts(self) -> tuple[Array, Array]:
         """Positives and negatives in each bin, with pseudo-cases."""
-        classes, together = (self.positives, self.negatives), 1.0
-        if self.positives.cluster is not None and self.negatives.cluster is not None:
-            # Clusters of both classes have errors of both in common.
-            clusters = np.union1d(self.positives.cluster, self.negatives.cluster)
-            errors = [one.residuals(self.edges, clusters) for one in classes]
-            joint = ((errors[0] + errors[1]) ** 2).sum(axis=0)
-            apart = (errors[0] ** 2 + errors[1] ** 2).sum(axis=0)
-            together = _mean_ratio(joint, apart)
         extra = PSEUDO_CASES / (self.edges.size + 1)
-        p, q = (one.counts(self.edges) / max(together, 1.0) + extra for one in classes)
+        p, q = (one.counts(self.edges) + extra for one in (self.positives, self.negatives))
         return p, q
 
     def fit(self, used: Sample, level: float) -> Fit:
@@ -131,7 +147,28 @@ class Reference:
         from scipy.stats import f
 
         mixture = Mixture(*self.counts, used.counts(self.edges))
-        return mixture.fit(float(f.ppf(level, 1, self.freedom)))
+        prior = mixture.best_prior()
+        quantile = float(f.ppf(level, 1, self.freedom)) * self.design_effect(mixture, prior, used)
+        return Fit(prior, *mixture.limits(prior, quantile), *mixture.misfit(prior))
+
+    def design_effect(self, mixture: Mixture, prior: float, used: Sample) -> float:
+        """The cluster-robust variance of the prior over that of the mixture, at least 1.
+
+        The estimate is a contrast of means: that of a function of the score in use, less π times
+        that of the positives and 1−π times that of the negatives.
+        """
+        samples = self.positives, self.negatives, used
+        if all(one.cluster is None for one in samples):
+            return 1.0
+        function, variance = mixture.contrast(prior)
+        if not variance > 0:
+            return 1.0
+        positives, negatives, in_use = (
+            (one, factor * function[one.bins(self.edges)])
+            for one, factor in zip(samples, (-prior, prior - 1, 1.0), strict=True)
+        )
+        robust = variance_of_means([positives, negatives]) + variance_of_means([in_use])
+        return max(robust / variance, 1.0)
 
 
 @dataclass(frozen=True)
@@ -195,8 +232,8 @@ class Mixture:
         pairs = (self.positives, p), (self.negatives, q), (self.mixed, mixed)
         return float(sum(xlogy(counts, share).sum() for counts, share in pairs))
 
-    def fit(self, quantile: float) -> Fit:
-        """The prior of greatest likelihood, the limits where it is lower, and the misfit."""
+    def best_prior(self) -> float:
+        """The prior of greatest likelihood."""
         from scipy.optimize import brentq
 
         # Few labels beside many scores have local maxima at the ends.
@@ -207,7 +244,13 @@ class Mixture:
             for at in range(len(PRIORS) - 1)
             if slopes[at] > 0 >= slopes[at + 1]
         ]
-        top, prior = max((self.log_likelihood(prior), prior) for prior in maxima)
+        return float(max((self.log_likelihood(prior), prior) for prior in maxima)[1])
+
+    def limits(self, prior: float, quantile: float) -> tuple[float, float]:
+        """Where twice the log likelihood is lower than at the best prior by a quantile."""
+        from scipy.optimize import brentq
+
+        top = self.log_likelihood(prior)
 
         def beyond(other: float) -> float:
             """Positive outside the interval; nearly linear."""
@@ -215,8 +258,100 @@ class Mixture:
 
         lower = brentq(beyond, 0.0, prior, xtol=1e-8) if beyond(0.0) > 0 else 0.0
         upper = brentq(beyond, prior, 1.0, xtol=1e-8) if beyond(1.0) > 0 else 1.0
+        return lower, upper
+
+    def misfit(self, prior: float) -> tuple[float, int]:
+        """Twice the log likelihood ratio to free shares per degree of freedom, and their number."""
         counts = zip((self.positives, self.negatives, self.mixed), self.sizes, strict=True)
         free = self._log_likelihood(*(count / max(size, 1e-300) for count, size in counts))
         freedom = max(self.mixed.size - 2, 0)
-        misfit = max(2 * (free - top), 0.0) / freedom if freedom else 0.0
-        return Fit(prior, lower, upper, misfit, freedom)
+        ratio = 2 * (free - self.log_likelihood(prior))
+        return max(ratio, 0.0) / freedom if freedom else 0.0, freedom
+
+    def contrast(self, prior: float) -> tuple[Array, float]:
+        """A function of the bin whose means in the three samples give the prior, and its variance.
+
+        With the covariance Σ of the shares in use less π·p and (1−π)·q it is Σ⁻(p − q), scaled so
+        that its mean is one more among positives than among negatives (generalised least squares).
+        """
+        positives, negatives, total = self.sizes
+        p, q = self.positives / positives, self.negatives / negatives
+        if not total:
+            return p - q, 0.0
+        shares = p, q, prior * p + (1 - prior) * q
+        covariance = sum(
+            factor**2 / size * (np.diag(share) - np.outer(share, share))
+            for share, factor, size in zip(shares, (prior, 1 - prior, 1.0), self.sizes, strict=True)
+        )
+        function = np.linalg.lstsq(covariance, p - q)[0]
+        information = float(function @ (p - q))
+        if not information > 0:
+            return function, 0.0
+        return function / information, 1 / information
+
+
+class Spread(NamedTuple):
+    """How much batches differ: by number, mean size, error of the prior, and misfit."""
+
+    batches: int
+    size: float
+    deviation: float
+    misfit: float
+
+    def limits(self, fit: Fit, level: float) -> tuple[float, float]:
+        """The limits of a fit, with room for how a further batch may differ."""
+        from scipy.stats import t
+
+        room = t.ppf((1 + level) / 2, self.batches - 1) * self.deviation if self.deviation else 0.0
+        below, above = fit.prior - fit.lower, fit.upper - fit.prior
+        lower, upper = fit.prior - sqrt(below**2 + room**2), fit.prior + sqrt(above**2 + room**2)
+        return max(lower, 0.0), min(upper, 1.0)
+
+
+def spread_of_batches(cases: Sample, truth: Array, batch: Array) -> Spread | None:
+    """Estimate the prior of each batch from all others, and compare it with its true share.
+
+    Errors beyond sampling are what batches differ by (DerSimonian and Laird 1986). None if fewer
+    than two batches can be left out.
+    """
+    from scipy.stats import f
+
+    errors, variances, misfits, sizes = [], [], [], []
+    for name in np.unique(batch):
+        inside = batch == name
+        if truth[~inside].all() or not truth[~inside].any():
+            continue
+        others = Reference.of(cases.where(~inside), truth[~inside])
+        fit = others.fit(cases.where(inside), LEVEL)
+        sizes.append(np.count_nonzero(inside))
+        errors.append(fit.prior - truth[inside].mean())
+        half = (fit.upper - fit.lower) / 2
+        variances.append(half**2 / f.ppf(LEVEL, 1, others.freedom))
+        misfits.append(fit.misfit)
+    if len(errors) < 2:
+        return None
+    weight = 1 / np.array(variances)
+    square = float(weight @ np.array(errors) ** 2 / weight.sum())
+    excess = max(square - weight.size / float(weight.sum()), 0.0)
+    # One standard error more, since sampling may hide that batches differ.
+    excess += square * sqrt(2 / weight.size)
+    return Spread(weight.size, float(np.mean(sizes)), sqrt(excess), float(np.mean(misfits)))
+
+
+def shape_p_value(
+    fit: Fit, reference: Reference, used: Sample, spread: Spread | None
+) -> float | None:
+    """The p-value of a test that the scores in use are a mixture of the reference's classes.
+
+    Misfits of batches that fit badly, too, are the scale: they grow with the number of cases, and
+    may all be in one direction, so that the test has one degree of freedom.
+    """
+    from scipy.stats import f
+
+    if not fit.freedom:
+        return None
+    p_value = float(f.sf(fit.misfit, fit.freedom, reference.freedom))
+    if spread is not None and spread.misfit > 1:
+        scale = 1 + (spread.misfit - 1) * max(used.score.size / spread.size, 1)
+        p_value = max(p_value, float(f.sf(fit.misfit / scale, 1, spread.batches - 1)))
+    return p_value

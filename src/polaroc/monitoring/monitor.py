@@ -8,12 +8,11 @@ import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, check_whole
 from polaroc.base.columns import OVER_ENDS, as_lazy, column_name, with_key_types, with_level
+from polaroc.base.statistics import binomial_band, normal
 from polaroc.base.text import listed_rows, noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 from polaroc.monitoring.estimate_prior import errors_named, estimated_priors
-from polaroc.monitoring.labels import are_drawn_at_random, judged_by_labels
 from polaroc.monitoring.result import Monitor
-from polaroc.monitoring.tables import joined, percents
 from polaroc.predictions.cases import Cases, as_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.table import each_counted
@@ -24,6 +23,8 @@ from polaroc.typing import Table
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
 # Each look may raise a false alarm by the prior, by the shape, and by labels.
 QUESTIONS = 3
+# Below this p-value labels are no random sample.
+NOT_RANDOM = 0.001
 PRIOR_LIMITS = ("prior_lower", "prior_upper")
 SHIFTED = (
     "more than the prior has shifted: no mixture of the reference's positives and negatives gives "
@@ -186,11 +187,12 @@ def monitor(
     )  # fmt: skip
     found = joined(joined(estimates.filter(pl.col(time).is_not_null()), rates), called)
 
-    unknown = found.filter(pl.any_horizontal(pl.col("tpr", "fpr").is_null()))
+    is_unknown = pl.any_horizontal(pl.col("tpr", "fpr").is_null())
+    unknown = found.filter(is_unknown).select(keys or "tpr").unique().sort(pl.all())
     if unknown.height:
         raise InvalidPredictions(
             "there is no threshold, or the reference has no cases of both classes"
-            + (f", for {listed_rows(unknown.select(keys).unique(), 3)}." if keys else "."),
+            + (f", for {listed_rows(unknown, 3)}." if keys else "."),
             hint="give labelled cases of each key, or leave its scores out.",
         )
 
@@ -302,3 +304,84 @@ def expected(cost_fn: float, cost_fp: float) -> list[pl.Expr]:
         pl.min_horizontal(cost(end, *best) for end in ends).alias("cost_lower"),
         pl.max_horizontal(cost(end, *worst) for end in ends).alias("cost_upper"),
     ]
+
+
+def judged_by_labels(
+    labels: Cases[pl.DataFrame],
+    points: Table | Numbers,
+    rates: pl.DataFrame,
+    error: float,
+    *,
+    raises_alarms: bool,
+) -> pl.DataFrame:
+    """The thresholds on labelled cases by period, with an alarm if `rates` are out of reach."""
+    found = apply_thresholds(labels, points, intervals=True, level=1 - error)
+    hits, false = pl.col("tpr") * pl.col("positives"), pl.col("fpr") * pl.col("negatives")
+    found = found.select(
+        *labels.keys, "threshold", "tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper",
+        hits.fill_null(0).alias("hits"), (hits.fill_null(0) + false.fill_null(0)).alias("called"),
+        (pl.col("positives") + pl.col("negatives")).alias("cases"),
+    )  # fmt: skip
+    limits = binomial_band(found["hits"].to_numpy(), found["called"].to_numpy(), error)
+    ends = {"precision_lower": limits.lower, "precision_upper": limits.upper}
+    found = found.with_columns(
+        posfrac=pl.col("called") / pl.col("cases"),
+        precision=pl.col("hits") / pl.col("called"),
+        **{name: pl.Series(values) for name, values in ends.items()},
+    ).with_columns(pl.when(pl.col("called") > 0).then(pl.col("precision", *ends)))
+    least = {"tpr_lower": "least_tpr", "fpr_upper": "most_fpr"}
+    keys = [key for key in labels.keys if key in rates.columns]
+    known = rates.select(*keys, *least).rename(least)
+    recall = pl.format(
+        "by labels the recall is at most {} %, by the reference at least {} %",
+        percents("tpr_upper"), percents("least_tpr"),
+    )  # fmt: skip
+    false_alarms = pl.format(
+        "by labels at least {} % of negatives are called positive, by the reference at most {} %",
+        percents("fpr_lower"), percents("most_fpr"),
+    )  # fmt: skip
+    worse = (
+        pl.when(pl.col("tpr_upper") < pl.col("least_tpr")).then(recall)
+        .when(pl.col("fpr_lower") > pl.col("most_fpr")).then(false_alarms)
+    )  # fmt: skip
+    nothing = pl.lit(None, pl.Float64)
+    return joined(found, known).with_columns(
+        (worse if raises_alarms else pl.lit(None, pl.String)).alias("alarm"),
+        pl.lit("labels").alias("source"),
+        cost=nothing, cost_lower=nothing, cost_upper=nothing,
+    )  # fmt: skip
+
+
+def are_drawn_at_random(
+    labels: Cases[pl.DataFrame], used: Cases[pl.DataFrame], thresholds: pl.DataFrame
+) -> bool:
+    """Whether alarms and other cases are labelled at the same rate (Mantel and Haenszel 1959)."""
+    is_called = (pl.col("score") >= pl.col("threshold")).fill_null(False)
+    called, cases = is_called.sum().cast(pl.Float64), pl.len().cast(pl.Float64)
+    drawn, present = (
+        joined(one.rows, thresholds).group_by(one.keys).agg(called=called, cases=cases)
+        for one in (labels, used)
+    )
+    both = drawn.join(present, on=labels.keys, nulls_equal=True, suffix="_in_use")
+    size, total = pl.col("cases"), pl.col("cases_in_use")
+    share = pl.col("called_in_use") / total
+    unlabelled = (total - size).clip(0) / (total - 1).clip(1)
+    difference, variance = both.select(
+        (pl.col("called") - size * share).sum(), (size * share * (1 - share) * unlabelled).sum()
+    ).row(0)
+    # Counts are whole numbers: half a case is no difference.
+    return bool(max(abs(difference) - 0.5, 0.0) <= normal(1 - NOT_RANDOM) * variance**0.5)
+
+
+def joined(rows: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the columns of a table that has one row per key, in their order."""
+    keys = [key for key in table.columns if key in rows.columns]
+    if not keys:
+        return rows.join(table, how="cross", maintain_order="left")
+    return rows.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def percents(column: str) -> pl.Expr:
+    """A share in per cent, as text of three digits."""
+    text = (100 * pl.col(column)).round_sig_figs(3).cast(pl.String)
+    return text.str.strip_suffix(".0")

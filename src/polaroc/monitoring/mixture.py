@@ -91,7 +91,7 @@ def variance_of_means(samples: Sequence[tuple[Sample, Array]]) -> float:
 
 def distinct(numbers: Array) -> int:
     """The number of different whole numbers."""
-    return np.count_nonzero(np.bincount(numbers))
+    return int(np.count_nonzero(np.bincount(numbers)))
 
 
 class Fit(NamedTuple):

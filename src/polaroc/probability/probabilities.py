@@ -11,7 +11,6 @@ import polars as pl
 from polaroc.base.checks import check_bool
 from polaroc.base.columns import (
     KEY_INDEX,
-    PLACE,
     ROW,
     SAME,
     check_shared_keys,
@@ -25,21 +24,22 @@ from polaroc.base.columns import (
 from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls
+from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import Columns, named_columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.grids import is_among, skew, some_priors
-from polaroc.typing import Priors, Table
+from polaroc.priors.grids import OBSERVED, some_priors
+from polaroc.typing import Prior, Priors, Table
 
 SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
 NO_CURVE = "there is no curve for this key"
 ADDED = ("prior", "probability", "note")
 OF_ROW, ROW_NOTE, GIVEN = (private(name) for name in ("score_of_row", "row_note", "given"))
-# The least score of a block, its likelihood ratio, and the skew of the tuning table.
-LEAST, RATIO, OWN_SKEW = (private(name) for name in ("least", "ratio", "own_skew"))
+# The least score of a block, and its likelihood ratio.
+LEAST, RATIO = private("least"), private("ratio")
 # Cases of a class that a block without any is taken to hold, as Jeffreys' prior has them.
 ABSENT = 0.5
 
@@ -82,7 +82,7 @@ def probabilities(
     Frame of the kind of the cases
         The rows and columns of their table, in order, once per prior, with `prior`
         Float64; `probability` Float64 in (0, 1), null where there is no score or no
-        curve with both classes; `note` String, null, or why.
+        curve with both classes, as is an observed prior; `note` String, null, or why.
 
     Raises
     ------
@@ -126,19 +126,28 @@ def probabilities(
                 f"{len(invalid)} of {cases.rows.height} rows cannot be scored: {invalid[0]}.",
                 hint="drop such rows first: frame.drop_nulls(...), or correct them.",
             )
+    resolved: list[Prior] = [OBSERVED if one is None else one for one in some_priors(priors)]
     # The rows are read once, also if the source is not the same twice.
     rows = cases.rows.lazy().with_row_index(ROW).cache()
     tuned = with_key_types(tuned, rows.collect_schema(), shared)
     same = pl.LazyFrame({SAME: [False]})
     if not same_table:
         same = _is_tuning_table(rows, tuned, shared)
+    in_blocks = _in_blocks(rows, hull_blocks(tuned, shared), shared).sort(ROW)
+    is_scored = pl.col(OF_ROW).is_not_null()
+    no_curve = pl.when(is_scored & pl.col("positives").is_null()).then(pl.lit(NO_CURVE))
     found = (
-        _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
-        .join(same, how="cross")
-        .with_columns(note=pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note"))
-        .sort(ROW, PLACE)
-        .select(*(pl.col(GIVEN).struct.field(name) for name in names), *ADDED, SAME)
-    )
+        at_priors(in_blocks, resolved)
+        .join(same, how="cross", maintain_order="left")
+        .select(
+            *(pl.col(GIVEN).struct.field(name) for name in names), "prior",
+            probability=pl.when(is_scored).then(pl.col(RATIO) / (pl.col(RATIO) + pl.col("skew"))),
+            note=pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise(
+                pl.coalesce(ROW_NOTE, "note", no_curve)
+            ),
+            **{SAME: SAME},
+        )
+    )  # fmt: skip
     if isinstance(cases.rows, pl.LazyFrame):
         return found.drop(SAME)
     collected = found.collect()
@@ -195,21 +204,6 @@ def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) ->
     )
 
 
-def _at_priors(rows: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
-    resolved = some_priors(priors)
-    grid = pl.LazyFrame({"prior": resolved}, schema={"prior": pl.Float64}).with_row_index(PLACE)
-    own, prior, ratio = 1 / (1 + pl.col(OWN_SKEW)), pl.col("prior"), pl.col(RATIO)
-    scored = pl.col(OF_ROW).is_not_null()
-    no_curve = pl.when(scored & pl.col(OWN_SKEW).is_null()).then(pl.lit(NO_CURVE))
-    crossed = rows.join(grid, how="cross")
-    if None in resolved and len(resolved) > 1:
-        crossed = crossed.filter(prior.is_not_null() | ~is_among(own, resolved))
-    return crossed.with_columns(
-        prior=pl.coalesce("prior", pl.when(own.is_finite()).then(own)),
-        note=pl.coalesce(ROW_NOTE, "note", no_curve),
-    ).with_columns(probability=pl.when(scored).then(ratio / (ratio + skew(prior))))
-
-
 def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """One row, `SAME`: whether every key has the scores of its curve, each as often."""
     own, tuned = private("own"), private("tuned")
@@ -228,7 +222,7 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
 
 
 def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Per key the blocks of its hull, best first: `LEAST`, `RATIO`, `OWN_SKEW` and `note`.
+    """Per key the blocks of its hull, best first, with `LEAST`, `RATIO`, its totals and `note`.
 
     The last block has no least score. Keys that cannot be calibrated have blocks without a
     ratio, and a note.
@@ -255,8 +249,7 @@ def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
             .otherwise(RATIO)
             .alias(RATIO),
             pl.when(last).then(float("-inf")).otherwise(SCORE).alias(LEAST),
-            (negatives / positives).alias(OWN_SKEW),
             pl.coalesce(unranked, one_class_note(positives, negatives)).alias("note"),
         )
-        .select(*keys, LEAST, RATIO, OWN_SKEW, "note")
+        .select(*keys, LEAST, RATIO, "positives", "negatives", "note")
     )

@@ -19,7 +19,7 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.models.comparison import first_pairs, interval_rule
 from polaroc.models.inputs import of_keys, rows_among
 from polaroc.priors.grids import OBSERVED
-from polaroc.probability.calibration_curve import calibration_curve
+from polaroc.probability.calibration import calibration_curve
 from polaroc.reports.findings import Findings
 from polaroc.reports.tables import ReportTable, column
 

@@ -13,13 +13,13 @@ from polaroc.curves.whole import whole_curves
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import is_among, some_priors
+from polaroc.priors.grids import prior as prior_at
 from polaroc.probability.probabilities import (
     ADDED,
     GIVEN,
     LEAST,
     NO_CURVE,
     OF_ROW,
-    OWN_SKEW,
     RATIO,
     ROW_NOTE,
     hull_blocks,
@@ -115,7 +115,8 @@ def probabilities(
     if not same_table:
         _refuse_same(rows, own_keys, tuned)
 
-    own = 1 / (1 + pl.col(OWN_SKEW))
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    own = pl.when((positives > 0) & (negatives > 0)).then(prior_at(negatives / positives))
     of_blocks = {key: private(f"key_{i}") for i, key in enumerate(keys)}
     blocks = (
         hull_blocks(tuned, keys)
@@ -123,7 +124,7 @@ def probabilities(
             pl.col(LEAST).clip(-FINITE, FINITE),
             # Without an upper end above the best block.
             within(pl.col(LEAST).shift(1), keys).alias(MOST),
-            pl.when(own.is_finite()).then(own).alias(OWN),
+            own.alias(OWN),
             is_among(own, resolved).alias(SAME),
         )
         .select(LEAST, MOST, RATIO, OWN, SAME, pl.col("note").cast(pl.String),
@@ -147,7 +148,7 @@ def probabilities(
     result: IbisTable = joined.select(
         *table.columns,
         prior=prior,
-        probability=_[RATIO] / (_[RATIO] + (1 - prior) / prior.nullif(0)),
+        probability=_[RATIO] / (_[RATIO] + (1 - prior) / prior),
         note=_[ROW_NOTE].coalesce(_.note, _[LEAST].isnull().ifelse(NO_CURVE, None)),
     )
     return result

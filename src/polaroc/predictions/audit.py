@@ -99,7 +99,10 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     values = [TRUTH, SCORE, *([WEIGHT] if weighted else [])]
     differs_in_truth = pl.lit(False)
     if case is not None:
-        differs_in_truth = (pl.col(TRUTH).min() != pl.col(TRUTH).max()).over(case)
+        # Positive in one row, negative in another: sets of few cases, and no group for each case.
+        positive = pl.col(case).filter(TRUTH)
+        both = pl.col(case).filter(~pl.col(TRUTH) & pl.col(case).is_in(positive.implode()))
+        differs_in_truth = pl.col(case).is_in(both.implode())
     rows = rows.with_columns(differs_in_truth.alias(DIFFERS)).with_columns(
         pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT)
     )

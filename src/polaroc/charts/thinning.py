@@ -31,15 +31,24 @@ def thinned(frame: pl.LazyFrame, keys: Sequence[str], *axes: str | pl.Expr) -> p
 
     Rates only grow along a curve: their greatest values in a cell are those of its last point.
     """
-    columns = [pl.col(axis) if isinstance(axis, str) else axis for axis in axes]
-    cells = [
-        (column * CELLS).floor().cast(pl.Int32).alias(private(f"cell_{i}"))
-        for i, column in enumerate(columns)
-    ]
+    rates = pl.col("tpr", "fpr")
+    cells = {
+        private(f"cell_{i}"): ((pl.col(axis) if isinstance(axis, str) else axis) * CELLS).floor()
+        for i, axis in enumerate(axes)
+    }
+    by = [*keys, *cells]
+    # Most rows are followed by one of the same cell and curve, and are left out before grouping.
+    is_last = pl.any_horizontal(
+        pl.col("threshold").is_null(),
+        rates > rates.shift(-1),
+        *(pl.col(name).ne_missing(pl.col(name).shift(-1)) for name in by),
+    )
     return (
-        frame.filter(pl.all_horizontal(pl.col("tpr", "fpr").is_not_null()))
-        .group_by(*keys, pl.col("threshold").is_null().alias(private("start")), *cells)
-        .agg(pl.col("tpr", "fpr").max(), pl.col("threshold").min())
+        frame.filter(pl.all_horizontal(rates.is_not_null()))
+        .with_columns(cell.cast(pl.Int32).alias(name) for name, cell in cells.items())
+        .filter(is_last)
+        .group_by(*by, pl.col("threshold").is_null().alias(private("start")))
+        .agg(rates.max(), pl.col("threshold").min())
         .sort(*keys, "tpr", "fpr", "threshold", nulls_last=[True] * len(keys) + [False] * 3)
         .select(*keys, "tpr", "fpr", "threshold")
     )

@@ -57,6 +57,8 @@ def bounds(counts: pl.DataFrame) -> pl.DataFrame:
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
-    table = pl.scan_parquet(asked[0]) if asked else pr.datasets.satellite_predictions().lazy()
+    arguments = sys.argv[1:]
+    table = (
+        pl.scan_parquet(arguments[0]) if arguments else pr.datasets.satellite_predictions().lazy()
+    )
     print(query(table).collect())

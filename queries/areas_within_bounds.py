@@ -53,13 +53,15 @@ def bounded(areas: pl.DataFrame) -> pl.DataFrame:
         )
         for auc, prior in areas.select("auc", "prior").iter_rows()
     ]
-    told = areas.hstack(pl.DataFrame(bounds, schema=["least", "greatest"], orient="row"))
+    with_bounds = areas.hstack(pl.DataFrame(bounds, schema=["least", "greatest"], orient="row"))
     inside = pl.col("auprec").is_between(pl.col("least") - PRINTED, pl.col("greatest") + PRINTED)
-    return told.with_columns(inside.alias("possible"))
+    return with_bounds.with_columns(inside.alias("possible"))
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
-    table = pl.scan_parquet(asked[0]) if asked else pr.datasets.satellite_predictions().lazy()
+    arguments = sys.argv[1:]
+    table = (
+        pl.scan_parquet(arguments[0]) if arguments else pr.datasets.satellite_predictions().lazy()
+    )
     with pl.Config(tbl_rows=-1):
         print(query(table).collect())

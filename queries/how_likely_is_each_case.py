@@ -1,6 +1,6 @@
 """How likely is each case to be positive, if half, a tenth or a hundredth of the cases were?
 
-The cases with even numbers say what a score means, and the others are asked about.
+The cases with even numbers say what a score means, and the others get their probabilities.
 
 ``python queries/how_likely_is_each_case.py [FILE]``: FILE is a Parquet file with `model`, `case`,
 `truth` and `score` of one test set; by default the first Satellite hold-out.

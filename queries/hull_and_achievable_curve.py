@@ -37,6 +37,6 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
+    arguments = sys.argv[1:]
     first = pr.datasets.satellite_predictions().filter(fold=1)
-    print(query(pl.scan_parquet(asked[0]) if asked else first.lazy()).collect())
+    print(query(pl.scan_parquet(arguments[0]) if arguments else first.lazy()).collect())

@@ -2,7 +2,7 @@
 
 ``python queries/operating_points_by_prior.py [FILE]``, where FILE is a Parquet file with `model`,
 `truth` and `score`; by default the case study as `papers.synthetic` states it (the
-source's own distribution is not told fully).
+source does not describe its distribution fully).
 """
 
 import sys
@@ -33,6 +33,6 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
-    table = pl.scan_parquet(asked[0]) if asked else case_study_predictions().lazy()
+    arguments = sys.argv[1:]
+    table = pl.scan_parquet(arguments[0]) if arguments else case_study_predictions().lazy()
     print(query(table).collect())

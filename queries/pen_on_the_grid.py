@@ -36,7 +36,7 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
-    table = pl.scan_parquet(asked[0]) if asked else pr.datasets.twenty_scores().lazy()
+    arguments = sys.argv[1:]
+    table = pl.scan_parquet(arguments[0]) if arguments else pr.datasets.twenty_scores().lazy()
     with pl.Config(tbl_rows=-1):
         print(query(table).collect())

@@ -28,7 +28,9 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
-    table = pl.scan_parquet(asked[0]) if asked else pr.datasets.satellite_predictions().lazy()
+    arguments = sys.argv[1:]
+    table = (
+        pl.scan_parquet(arguments[0]) if arguments else pr.datasets.satellite_predictions().lazy()
+    )
     with pl.Config(tbl_rows=-1):
         print(query(table).collect())

@@ -51,8 +51,8 @@ def embedded() -> pl.DataFrame:
 
 if __name__ == "__main__":
     table = embedded().lazy()
-    if asked := sys.argv[1:]:
-        file, dataset = asked
+    if arguments := sys.argv[1:]:
+        file, dataset = arguments
         table = pl.scan_parquet(file).with_columns(pl.lit(dataset).alias("dataset"))
     with pl.Config(tbl_rows=-1):
         print(query(table).collect())

@@ -59,7 +59,9 @@ def _classical(
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
-    table = pl.scan_parquet(asked[0]) if asked else pr.datasets.satellite_predictions().lazy()
+    arguments = sys.argv[1:]
+    table = (
+        pl.scan_parquet(arguments[0]) if arguments else pr.datasets.satellite_predictions().lazy()
+    )
     with pl.Config(fmt_str_lengths=60):
         print(query(table).collect())

@@ -1,9 +1,15 @@
-"""polaroc on two printed sheets: the sections of the page of the API, each on one side of A4."""
+"""polaroc on two printed sheets: the sections of the page of the API, each on one side of A4.
+
+On the page itself, names of functions lead to their pages.
+"""
 
 from pathlib import Path
 
+from docutils import nodes
 from markdown_it import MarkdownIt
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 
 PAGE = Path(__file__).parents[1] / "reference" / "one_page.md"
 DOCUMENT = """<!doctype html>
@@ -31,8 +37,28 @@ code {{ font: 6.4pt "DejaVu Sans Mono", Menlo, Consolas, monospace; letter-spaci
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_transform(Linked)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+class Linked(SphinxTransform):
+    """Literals in the first column of a table become references to functions."""
+
+    default_priority = 500
+
+    def apply(self, **_: object) -> None:
+        if self.env.docname != "reference/one_page":
+            return
+        for row in self.document.findall(nodes.row):
+            # Those of commands have fewer columns.
+            for name in list(row[0].findall(nodes.literal)) if len(row) == 5 else []:
+                target = f"polaroc.{name.astext()}"
+                link = pending_xref(
+                    "", refdomain="py", reftype="obj", reftarget=target, refdoc=self.env.docname
+                )
+                name.replace_self(link)
+                link += name
 
 
 def write(app: Sphinx, failure: Exception | None) -> None:

@@ -40,7 +40,7 @@ from polaroc.probability.calibration import calibration as calibration
 from polaroc.probability.probabilities import probabilities as probabilities
 from polaroc.reports.report import report as report
 from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresholds
-from polaroc.thresholds.cost_curves import cost_curve as cost_curve
-from polaroc.thresholds.cost_curves import decision_curve as decision_curve
-from polaroc.thresholds.expected_cost import expected_cost as expected_cost
+from polaroc.thresholds.costs import cost_curve as cost_curve
+from polaroc.thresholds.costs import decision_curve as decision_curve
+from polaroc.thresholds.costs import expected_cost as expected_cost
 from polaroc.thresholds.operating_points import operating_points as operating_points

@@ -24,7 +24,7 @@ from polaroc.charts.layers import (
 from polaroc.charts.theme import GREY, SIZE, share_axis, style, with_theme
 from polaroc.charts.vega import alt, unchecked
 from polaroc.errors import InvalidTable
-from polaroc.thresholds.cost_curves import PROBABILITY_COST
+from polaroc.thresholds.costs import PROBABILITY_COST
 
 NEEDED = ("prior", "score", "probability", "lower", "upper", "cases", "note")
 SAYS, RIGHT = "the score says", "share of positives"

@@ -14,7 +14,6 @@ from polaroc.errors import InvalidArgument, check_choice, example
 from polaroc.typing import Prior, Priors, Quantity
 
 OBSERVED: Final = "observed"
-A_SHARE = "a prior is a share: 5 % positives is 0.05."
 # Columns of an estimated prior, or of a belief about it.
 PRIOR_AND_LIMITS = ("prior", "lower", "upper")
 # Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
@@ -201,7 +200,8 @@ def check_prior(value: object, name: str = "prior", *, allow_observed: bool = Fa
     # The skew of the smallest floats is infinite.
     if not 0 < number < 1 or not isfinite((1 - number) / number):
         raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is 0 < prior < 1.", hint=A_SHARE
+            f"{name} is {shortened(value)}, allowed is 0 < prior < 1.",
+            hint="a prior is a share: 5 % positives is 0.05.",
         )
 
 

@@ -389,13 +389,13 @@ def _refuse_contained(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -
             continue
         judged, tuned = (one.rows.group_by(on).len() for one in (cases, tuning))
         both = judged.join(tuned, on=on, nulls_equal=True)
-        is_within = both.height == judged.height and (both["len"] <= both["len_right"]).all()
-        has_within = both.height == tuned.height and (both["len"] >= both["len_right"]).all()
+        count = both.select(pl.min_horizontal("len", "len_right").sum()).item()
+        is_within, has_within = (count == one.rows.height for one in (cases, tuning))
         tell_apart = "case" in on or all(
             one.rows.height >= ENOUGH and found.height >= DISTINCT * one.rows.height
             for one, found in ((cases, judged), (tuning, tuned))
         )
-        if both.height and (is_within or has_within) and (tell_apart or is_within == has_within):
+        if count and (is_within or has_within) and (tell_apart or is_within == has_within):
             which = ("tuning", "the predictions") if has_within else ("the predictions", "tuning")
             raise InvalidTable(
                 f"all cases of {which[0]} are among {which[1]}: the thresholds would be judged on "

@@ -200,7 +200,7 @@ def operating_points(
         rule = "cost" if has_costs else "balanced" if constraints is None else "max_recall"
     limits = _limits_of(rule, belief, target, constraints, confidence)
     why = f"rule is {rule!r}"
-    if has_costs and not RULES[rule].weighs:
+    if has_costs and rule not in ("cost", "posterior"):
         refuse_unused("for the rules 'cost' and 'posterior'", why, cost_fn=cost_fn, cost_fp=cost_fp)
     if beta != 1 and rule != "f_measure":
         refuse_unused("for the rule 'f_measure'", why, beta=beta)
@@ -229,7 +229,7 @@ def operating_points(
     if confidence is not None:
         points = with_promises(points, cases, keys, groups, limits, confidence)
         may_be_chosen, lack = pl.col(PROMISED), pl.coalesce(LACK, lack)
-    if not RULES[rule].may_call_none:
+    if RULES[rule].must_call:
         may_be_chosen &= T > 0
     options = Options(keys, target, cost_fn, cost_fp, beta, score_prior)
     chosen = _selected(points, groups, may_be_chosen, RULES[rule].objective(options), lack)
@@ -239,35 +239,32 @@ def operating_points(
     no_alarm = pl.when(has_point & pl.col(SCORE).is_null()).then(
         pl.lit(f"raise no alarm: nothing is called positive{cheapest}")
     )
-    added = []
+    added = dict[str, pl.Expr]()
     if belief is not None:
-        ends = zip(OVER_ENDS, belief.range, strict=True)
-        added = [pl.lit(end, pl.Float64).alias(name) for name, end in ends]
-        added.insert(0, pl.lit(belief.name).alias(OVER))
+        low, high = map(float, belief.range)
+        added = dict(zip((OVER, *OVER_ENDS), map(pl.lit, (belief.name, low, high)), strict=True))
     if confidence is not None:
         kept_at = limits.ends and [pl.lit(end) for end in limits.ends]
         is_chosen = pl.col("threshold").is_not_null()
         promises = pl.when(is_chosen).then(pl.concat_list(kept_at or interval or "prior"))
-        added.append(
-            promises.map_elements(
-                lambda ends: promise(limits.limits, confidence, ends.to_list()), pl.String
-            ).alias(PROMISE)
+        added[PROMISE] = promises.map_elements(
+            lambda ends: promise(limits.limits, confidence, ends.to_list()), pl.String
         )
     result = (
         chosen.with_columns(
-            pl.lit(rule).alias("rule"),
-            rates.precision(T, F, SKEW).fill_nan(None).alias("precision"),
-            pl.coalesce(
+            rule=pl.lit(rule),
+            precision=rates.precision(T, F, SKEW).fill_nan(None),
+            note=pl.coalesce(
                 pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)),
                 one_class_note(pl.col("positives"), pl.col("negatives")),
                 pl.when(pl.col("prior").is_null()).then(pl.lit(NOT_ESTIMATED)),
-                pl.when(pl.col("skew").is_null()).then(pl.lit(AT_AN_END)),
+                pl.when(SKEW.is_null()).then(pl.lit(AT_AN_END)),
                 pl.when(~has_point).then("note"),
                 no_alarm,
-            ).alias("note"),
-            *added,
+            ),
+            **added,
         )
-        .select(*keys, *POINTS, *interval, *(column.meta.output_name() for column in added))
+        .select(*keys, *POINTS, *interval, *added)
         .sort(*keys, "prior", nulls_last=True)
     )
     if cases is not None and confidence is not None:

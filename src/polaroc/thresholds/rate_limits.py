@@ -47,13 +47,7 @@ FEW_CLUSTERS = (
 
 
 def rate_at(name: str, t: Any, f: Any, skewed: Any, cost_fn: Any = 1, cost_fp: Any = 1) -> Any:
-    """A rate, or the cost per case, at the true and false positive rates and a skew.
-
-    Examples
-    --------
-    >>> rate_at("precision", 0.5, 0.5, 9), rate_at("cost", 0.5, 0.5, 1, cost_fn=10)
-    (0.1, 2.75)
-    """
+    """A rate, or the cost per case, at the true and false positive rates and a skew."""
     if name == "cost":
         # A loss counts each of the two kinds of error with a weight of one half.
         return 2 * rates.loss(t, f, skewed, cost_fn=cost_fn, cost_fp=cost_fp)
@@ -84,15 +78,14 @@ def with_limits(
     """
     costs = {COST_FN: pl.lit(cost_fn, pl.Float64), COST_FP: cost_fp + pl.lit(0.0)}
     rows = with_effects(judged.with_columns(**costs), cases, keys)
+    added = dict.fromkeys(limit_columns(names), pl.Float64())
 
     def limited(frame: pl.DataFrame) -> pl.DataFrame:
         # In parts, to save memory.
         parts = [_limits(part, names, level) for part in frame.iter_slices(CHUNK)]
-        ends = np.concatenate([np.empty((0, 2 * len(names))), *parts]).T
-        columns = zip(limit_columns(names), ends, strict=True)
-        return frame.with_columns(pl.Series(name, end, nan_to_null=True) for name, end in columns)
+        ends = np.concatenate([np.empty((0, len(added))), *parts])
+        return frame.hstack(pl.DataFrame(ends, added, nan_to_null=True, orient="row"))
 
-    added = dict.fromkeys(limit_columns(names), pl.Float64())
     return rows.map_batches(
         limited, schema={**rows.collect_schema(), **added}, predicate_pushdown=False,
         projection_pushdown=False, slice_pushdown=False,

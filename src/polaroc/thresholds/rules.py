@@ -45,18 +45,15 @@ class ThresholdRule(NamedTuple):
         Whether it has no meaning over a range of priors.
     takes_constraints
         Whether it chooses among the thresholds that keep constraints.
-    may_call_none
-        Whether calling nothing positive is a choice.
-    weighs
-        Whether it depends on costs.
+    must_call
+        Whether calling nothing positive is no choice.
     """
 
     objective: Callable[[Options], pl.Expr]
     limits: str | None = None
     needs_one_prior: bool = False
     takes_constraints: bool = True
-    may_call_none: bool = False
-    weighs: bool = False
+    must_call: bool = False
 
 
 def _posterior(options: Options) -> pl.Expr:
@@ -69,37 +66,31 @@ def _posterior(options: Options) -> pl.Expr:
     return pl.when(pays.fill_null(True) & are_probabilities).then(CALLED)
 
 
-INFORMEDNESS = ThresholdRule(lambda options: T - F, may_call_none=True)
-MAX_RECALL = ThresholdRule(lambda options: T)
+INFORMEDNESS = ThresholdRule(lambda options: T - F)
+MAX_RECALL = ThresholdRule(lambda options: T, must_call=True)
 RULES = {
     "balanced": ThresholdRule(
-        lambda options: -(1 - T - SKEW * F).abs(),
-        needs_one_prior=True, takes_constraints=False, may_call_none=True,
+        lambda options: -(1 - T - SKEW * F).abs(), needs_one_prior=True, takes_constraints=False
     ),
     "cost": ThresholdRule(
-        lambda options: -rates.loss(T, F, SKEW, cost_fn=options.cost_fn, cost_fp=options.cost_fp),
-        may_call_none=True, weighs=True,
+        lambda options: -rates.loss(T, F, SKEW, cost_fn=options.cost_fn, cost_fp=options.cost_fp)
     ),
-    "posterior": ThresholdRule(
-        _posterior,
-        needs_one_prior=True, takes_constraints=False, may_call_none=True, weighs=True,
-    ),
-    "recall": ThresholdRule(lambda options: -CALLED, limits="recall"),
+    "posterior": ThresholdRule(_posterior, needs_one_prior=True, takes_constraints=False),
+    "recall": ThresholdRule(lambda options: -CALLED, limits="recall", must_call=True),
     "precision": MAX_RECALL._replace(limits="precision"),
     "fpr": MAX_RECALL._replace(limits="fpr"),
     "capacity": MAX_RECALL._replace(limits="posfrac"),
     "max_recall": MAX_RECALL,
     "f_measure": ThresholdRule(
-        lambda options: rates.f_measure(T, F, SKEW, beta=options.beta),
-        needs_one_prior=True, may_call_none=True,
+        lambda options: rates.f_measure(T, F, SKEW, beta=options.beta), needs_one_prior=True
     ),
     "informedness": INFORMEDNESS,
     "youden": INFORMEDNESS,
     "threshold": ThresholdRule(
         lambda options: pl.when((pl.col(SCORE) >= options.target).fill_null(True)).then(CALLED),
-        takes_constraints=False, may_call_none=True,
+        takes_constraints=False,
     ),
-}  # fmt: skip
+}
 
 
 class Limited(NamedTuple):

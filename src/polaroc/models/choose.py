@@ -52,7 +52,7 @@ from polaroc.models.measure_rows import (
     range_rows,
     under_belief,
 )
-from polaroc.models.paired_cases import Fitted, limits_of, read_cases
+from polaroc.models.paired_cases import limits_of, read_cases
 from polaroc.models.ranking import Candidates, ranked_models
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
@@ -334,19 +334,21 @@ def _on_one_test_set(
         )
         return no_evidence(why), None, None
     scored = read_cases(cases)
-    evidence, limits, estimates = evidence_from_cases(scored, [one]), None, measures
+    evidence, limits = evidence_from_cases(scored, [one]), None
     if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY):
         # Beside many cases these make no difference.
         estimates = evaluate(
             cases, measure=name, **at, score_prior=cases.score_prior, intervals=True, level=level
         )
-        limits = limits_of(estimates, pl.Series("model", scored.models))
+        limits = limits_of(estimates, scored)
     if case_loss(one) or not evidence.is_known:
         # Tests of a scoring rule allow for cases that were not seen.
         return evidence, limits, None
-    models = Fitted(scored, name, evidence, tuple(below_chance(measures, measure)), estimates)
-    prior = at["priors"] if name == measure else None
-    return evidence, limits, of_fitted(models, level, at=prior)
+    comparison = of_fitted(
+        scored, evidence, limits, name, level, at=at["priors"] if name == measure else None,
+        doubts=below_chance(measures, measure),
+    )  # fmt: skip
+    return evidence, limits, comparison
 
 
 def _prior_sensitivity(measures: pl.DataFrame, over: Over | None) -> pl.DataFrame:

@@ -12,6 +12,7 @@ import polars as pl
 from polaroc.base.checks import check_ratio, check_share, check_text
 from polaroc.base.columns import with_level
 from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import (
@@ -22,9 +23,13 @@ from polaroc.inference.evidence import (
     common_variance,
     evidence_from_folds,
 )
-from polaroc.measures.catalog import CATALOG, higher_is_better, value_range
+from polaroc.inference.scored_cases import ScoredCases
+from polaroc.inference.test_sets import evidence_from_cases
+from polaroc.measures.catalog import CATALOG, higher_is_better, label, value_range
+from polaroc.measures.scoring import case_loss
+from polaroc.measures.table import humanize_note
 from polaroc.models.comparison import Comparison, Target
-from polaroc.models.inputs import compared_cases, read_inputs, single_prior, with_model
+from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, with_model
 from polaroc.models.measure_rows import (
     FoldValues,
     below_chance,
@@ -34,10 +39,10 @@ from polaroc.models.measure_rows import (
     refuse_places,
     rows_of,
 )
-from polaroc.models.paired_cases import Fitted, fitted
+from polaroc.models.paired_cases import limits_of, read_cases, single_measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior, Table
 
@@ -186,21 +191,20 @@ def compare(
             score_prior=score_prior,
         )  # fmt: skip
     if inputs.on_cases:
-        models = fitted(inputs.cases, measure, at, over, measures)
-        return of_fitted(models, level, at=at, warnings=inputs.warnings)
+        return _of_one_test_set(inputs, measures, measure, at, over, level)
     rows, ratio = rows_of(measures, measure), inputs.test_train_ratio
     rows.check_prior(prior)
     values = fold_values(rows, [prior])
     check_ratio(ratio)
     values.check_folds()
-    label, known = measure, distinct(rows.frame["prior"])
+    place, known = "", distinct(rows.frame["prior"])
     if prior == OBSERVED or (len(known) > 1 and prior is None):
-        label += " at each fold's own prior"
+        place = " at each fold's own prior"
     elif known:
-        label += f" at prior {prior or known[0]:g}"
+        place = f" at prior {prior or known[0]:g}"
     return of_values(
         values, evidence_from_folds(values.at_first, ratio, values.models), level, ratio,
-        measure=measure, label=label,
+        measure=measure, label=f"{measure}{place}",
         warnings=(*inputs.warnings, *below_chance(measures, measure)),
     )  # fmt: skip
 
@@ -228,11 +232,37 @@ def of_values(
     )  # fmt: skip
 
 
-def of_fitted(
-    models: Fitted, level: float, *, at: Prior | None = None, warnings: Sequence[str] = ()
+def _of_one_test_set(
+    inputs: Inputs, measures: pl.DataFrame, name: str, at: Prior, over: Over | None, level: float
 ) -> Comparison:
-    """The comparison of fitted models, paired by case, with a measure at a prior, if any."""
-    evidence, name, pairs = models.evidence, models.name, all_pairs(models.evidence)
+    """The comparison of fitted models by a measure, of which they have these estimates."""
+    measure = single_measure(name, at, over, inputs.cases.score_prior)
+    cases, estimates = read_cases(inputs.cases), measures.filter(measure=name)
+    has_classes = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    lacking = estimates.filter(pl.col("estimate").is_null(), has_classes)
+    if lacking.height:
+        first, note = lacking.select("model", "note").row(0)
+        raise InvalidPredictions(
+            f"the {label(name)} of {first!r} is null: {note}.",
+            hint="leave the model out, or take another measure.",
+        )
+    noted = estimates.drop_nulls("note").select("model", humanize_note(pl.col("note")))
+    return of_fitted(
+        cases, evidence_from_cases(cases, [measure], unseen=case_loss(measure) is not None),
+        limits_of(estimates, cases), name, level, at=at, warnings=inputs.warnings,
+        doubts=(*noted_by_kind(noted.rows()), *below_chance(measures, name)),
+    )  # fmt: skip
+
+
+def of_fitted(
+    cases: ScoredCases, evidence: Evidence, limits: tuple[Array, Array] | None, name: str,
+    level: float, *, at: Prior | None, doubts: Sequence[str], warnings: Sequence[str] = (),
+) -> Comparison:  # fmt: skip
+    """The comparison of fitted models, paired by case, by a measure at a prior, if any.
+
+    `limits` are those of each model by itself, `doubts` are about their scores.
+    """
+    pairs = all_pairs(evidence)
     if np.isnan(pairs.std_error).any():
         raise InvalidPredictions(
             "there are too few cases or clusters of a class to compare the models by.",
@@ -242,7 +272,7 @@ def of_fitted(
     about = [
         f"The test is about {evidence.about}. It says nothing about models that are trained again."
     ]
-    positives = models.cases.class_counts[0]
+    positives = cases.class_counts[0]
     if name in ("auprec", "iauprec") and positives < ENOUGH_POSITIVES:
         about.append(
             f"With {positives} positives the test of AUPREC finds differences between equal models "
@@ -257,15 +287,15 @@ def of_fitted(
     test = f"largest |{'z' if freedom is None else 't'}|, Holm"
     is_at_prior = at is not None and name in CATALOG and CATALOG[name].at_priors
     return _comparison(
-        evidence, models.limits, [(test, *omnibus)], level, target="trained",
+        evidence, limits, [(test, *omnibus)], level, target="trained",
         measure=f"{name} at prior {at}" if is_at_prior else name,
-        higher_is_better=higher_is_better(name), size=models.cases.truth.size,
-        warnings=(*warnings, *about, *models.doubts),
+        higher_is_better=higher_is_better(name), size=cases.truth.size,
+        warnings=(*warnings, *about, *doubts),
     )  # fmt: skip
 
 
 def _comparison(
-    evidence: Evidence, limits: tuple[Array, Array], omnibus: Sequence[tuple[object, ...]],
+    evidence: Evidence, limits: tuple[Array, Array] | None, omnibus: Sequence[tuple[object, ...]],
     level: float, *, warnings: Sequence[str], **fields: Any,
 ) -> Comparison:  # fmt: skip
     """The pairs with Holm's adjustment, and the models, as tidy tables."""
@@ -278,7 +308,8 @@ def _comparison(
         "p_adjusted": adjusted.p_value,
     })  # fmt: skip
     errors = np.sqrt(evidence.covariance[0].diagonal())
-    intervals = pl.DataFrame({"std_error": errors, "lower": limits[0], "upper": limits[1]})
+    lower, upper = limits or np.full((2, len(models)), np.nan)
+    intervals = pl.DataFrame({"std_error": errors, "lower": lower, "upper": upper})
     # Without variation there is neither a test nor an interval.
     known = pl.when(pl.col("std_error") > 0).then(pl.all().fill_nan(None))
     table = pl.DataFrame({

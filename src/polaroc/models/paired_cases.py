@@ -1,24 +1,20 @@
-"""Cases that all models scored, and the evidence that they are on a measure of fitted models."""
+"""Cases that all models scored, and measures of fitted models on them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from polaroc.base.columns import HAVE, SIZE
-from polaroc.base.text import MAX_NAMED, listed_rows, noted_by_kind
+from polaroc.base.text import MAX_NAMED, listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
-from polaroc.inference.evidence import Evidence
 from polaroc.inference.scored_cases import ScoredCases
-from polaroc.inference.test_sets import evidence_from_cases
 from polaroc.inference.variances import cluster_numbers
-from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
-from polaroc.measures.scoring import CASE_LOSSES, case_loss
+from polaroc.measures.catalog import CATALOG, default_measures, select_measures
+from polaroc.measures.scoring import CASE_LOSSES
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import humanize_note
-from polaroc.models.measure_rows import below_chance
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import left_out
 from polaroc.priors.beliefs import Over
@@ -27,59 +23,6 @@ from polaroc.typing import Array, Prior
 # What all models have in common of a case.
 SHARED = ("truth", "cluster", "weight", "count")
 MODELS = pl.col("model").n_unique()
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A measure of models on the cases of one test set."""
-
-    cases: ScoredCases
-    name: str
-    evidence: Evidence
-    doubts: tuple[str, ...]  # notes on the models, AUCs below chance
-    estimates: pl.DataFrame  # the tidy measure of each model
-
-    @property
-    def limits(self) -> tuple[Array, Array]:
-        """The limits of each model by itself, NaN where there are none."""
-        return limits_of(self.estimates, pl.Series("model", self.cases.models))
-
-
-def limits_of(measures: pl.DataFrame, models: pl.Series) -> tuple[Array, Array]:
-    """The lower and the upper limits of a measure of these models, NaN where there are none."""
-    if "lower" not in measures.columns:
-        return np.full(len(models), np.nan), np.full(len(models), np.nan)
-    found = models.to_frame().join(
-        measures, on=["model"], how="left", nulls_equal=True, maintain_order="left"
-    )
-    lower, upper = (found[name].fill_null(np.nan).to_numpy() for name in ("lower", "upper"))
-    return lower, upper
-
-
-def fitted(
-    cases: Cases[pl.DataFrame],
-    name: str,
-    prior: Prior,
-    over: Over | None,
-    measured: pl.DataFrame,
-) -> Fitted:
-    """The evidence of cases on one measure, of which they are `measured`, and on the AUC."""
-    measure = single_measure(name, prior, over, cases.score_prior)
-    scored = read_cases(cases)
-    estimates = measured.filter(measure=name)
-    lacking = estimates.filter(
-        pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
-    )
-    if lacking.height:
-        first, note = lacking.select("model", "note").row(0)
-        raise InvalidPredictions(
-            f"the {label(name)} of {first!r} is null: {note}.",
-            hint="leave the model out, or take another measure.",
-        )
-    noted = estimates.drop_nulls("note").select("model", humanize_note(pl.col("note")))
-    doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
-    evidence = evidence_from_cases(scored, [measure], unseen=case_loss(measure) is not None)
-    return Fitted(scored, name, evidence, doubts, estimates)
 
 
 def single_measure(
@@ -125,6 +68,15 @@ def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:
         None if cases.cluster is None else cluster_numbers(first["cluster"]).repeat(copies),
         None if cases.weight is None else first["weight"].to_numpy(),
     )
+
+
+def limits_of(measures: pl.DataFrame, cases: ScoredCases) -> tuple[Array, Array]:
+    """The lower and the upper limits of a measure of the models of cases, NaN without."""
+    limits = pl.DataFrame({"model": cases.models}).join(
+        measures.select("model", "lower", "upper").fill_null(np.nan), on=["model"], how="left",
+        nulls_equal=True, maintain_order="left",
+    )  # fmt: skip
+    return limits["lower"].to_numpy(), limits["upper"].to_numpy()
 
 
 def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[str]]:

@@ -83,13 +83,13 @@ def anova(
     Parameters
     ----------
     table
-        Tidy measures as `evaluate` gives them, or any table with one row per
-        combination of the factors; a lazy frame is collected.
+        Tidy measures as `evaluate` gives them, or any table with one row per combination of the
+        factors; a lazy frame is collected.
     response
         A measure of the table such as "auprec" or "iauprec", or a numeric column.
     factors
-        Two or more columns; the first is what is compared, the others are folds
-        and, called "prior", the priors at which a measure is taken.
+        Two or more columns; the first is what is compared, the others are folds and, called
+        "prior", the priors at which a measure is taken.
     test_train_ratio
         Test over training cases of a fold, as in `compare`: `warnings` then have the F that is
         corrected for overlapping training sets.
@@ -103,20 +103,17 @@ def anova(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For unknown columns or measures; for combinations that are missing (with
-        their list), repeated or null.
+        For unknown columns or measures; for combinations that are missing (with their list),
+        repeated or null.
 
     Notes
     -----
-    P-ROC §5. Let F₂ be the two-way F on means over the priors, of I models, J folds
-    and K priors. The three-way F of the models is
-    F₂·c·S/(S + W), where c = (IJK − I − J − K + 2)/((I−1)(J−1)), S is K times the
-    residual sum of squares of those means, and W ≥ 0 what is left of each model and
-    fold across the priors. Where the priors tell the same, W is near 0 and the
-    three-way F near c·F₂: priors add degrees of freedom, not information.
-
-    Each combination of the factors has one number, so that sums of squares of type I, II and III
-    are equal.
+    P-ROC §5. Let F₂ be the two-way F on means over the priors, of I models, J folds and K priors.
+    The three-way F of the models is F₂·c·S/(S + W), where c = (IJK − I − J − K + 2)/((I−1)(J−1)),
+    S is K times the residual sum of squares of those means, and W ≥ 0 what is left of each model
+    and fold across the priors. Where the priors tell the same, W is near 0 and the three-way F near
+    c·F₂: priors add degrees of freedom, not information. Each combination of the factors has one
+    number, so that sums of squares of type I, II and III are equal.
 
     Examples
     --------

@@ -89,17 +89,17 @@ def choose_with_tuning(
 
     `as_read` are the cases before some were left out, with whose columns `tuning` is read.
     """
-    as_read = as_read.collect()
+    cases, as_read = inputs.cases, as_read.collect()
     # Thresholds that cost least need no clusters, those with a promise do.
     optional = ("model", "fold", "case", *(("cluster",) if costs.confidence is None else ()))
     tuned = with_model_type(same_columns(as_read, tuning, may_lack=optional).collect(), as_read)
-    if several := [*inputs.folds, *(one for one in tuned.fold if tuned.rows[one].n_unique() > 1)]:
+    if several := [*cases.fold, *(one for one in tuned.fold if tuned.rows[one].n_unique() > 1)]:
         raise InvalidArgument(
             f"{quoted(several)} has several values: models of folds are fitted anew, and a "
             "threshold belongs to one fitted model.",
             hint="keep one of the values, or drop the column if its values are not those of folds.",
         )
-    shared, cases = shared_with_tuning(as_read, tuned), inputs.cases
+    shared = shared_with_tuning(as_read, tuned)
     tuned = replace(tuned, fold=(), cluster=tuned.cluster if costs.confidence else None)
     check_model(tuned)
     models = cases.rows.select("model").unique()
@@ -150,7 +150,8 @@ def choose_with_tuning(
 
 def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Choice:
     """The model that costs least at thresholds that other folds set."""
-    cases, (fold,), at = inputs.cases, inputs.folds, costs.belief.mean
+    cases, at = inputs.cases, costs.belief.mean
+    (fold,) = cases.fold
     need, rates, rows, folds_of = Need("cost", (at,), 0, costs.fn, costs.fp), [], [], {}
     for name in cases.rows.select("model").unique().sort("model", nulls_last=True).iter_slices(1):
         of_model = of_keys(cases, name)
@@ -177,14 +178,14 @@ def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Ch
     table.check_folds()
     alarms, missed = np.moveaxis(table.values, -1, 0)
     evidence = evidence_from_folds(
-        at * missed + (1 - at) * alarms, inputs.test_train_ratio, table.models
+        at * missed + (1 - at) * alarms, cases.test_train_ratio, table.models
     )
     lower, upper = (pl.Series(np.maximum(ends[0], 0)) for ends in evidence.limits(level))
     choice = _choice(
         pl.concat(rates).with_columns(cost_lower=lower, cost_upper=upper),
         evidence, missed, alarms, costs, level, [replace(cases, fold=())],
         [*inputs.warnings, *table.warnings, judged_on_other_folds(len(missed))],
-        folds=inputs.folds,
+        folds=cases.fold,
     )  # fmt: skip
     doubts = doubts_of_folds(folds_of[choice.bayes], has_case=cases.case is not None)
     return replace(choice, warnings=(*choice.warnings, *doubts))

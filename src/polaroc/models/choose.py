@@ -87,10 +87,10 @@ def choose(
     Parameters
     ----------
     table
-        Predictions, one row per model and case: any table that `cases` takes, or its result. Models
-        of one test set are compared case by case. Or tidy measures of every `model` and `fold`, as
-        `evaluate` returns them with ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; they
-        take no column keywords. A lazy frame is collected.
+        Predictions, one row per model and case, as for `cases`, or its result; models of one test
+        set are compared case by case. Or tidy measures of every `model` and `fold`, as `evaluate`
+        returns them with ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; they take no
+        column keywords. A lazy frame is collected.
     measure
         A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which less is
         better, for scores that are probabilities; or ``"expected_cost"``: the model that costs
@@ -110,13 +110,12 @@ def choose(
     cost_fn, cost_fp
         For "expected_cost": costs > 0 of a missed positive and of a false alarm.
     constraints, confidence
-        With `tuning`: what thresholds have to keep, as in `operating_points`. The promises of all
-        models hold at once with the probability `confidence`.
-    score_prior
-        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
-        each key's own.
-    test_train_ratio
-        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
+        With `tuning`: what thresholds have to keep, as in `operating_points`. Of those that do the
+        one that costs least is taken, also without costs, which are 1 then; `operating_points`
+        takes the one that finds the most positives. The promises of all models hold at once with
+        the probability `confidence`.
+    score_prior, test_train_ratio
+        As in `compare`.
     **columns
         What the columns mean, as in `cases`.
 
@@ -204,9 +203,9 @@ def choose(
             "leave them out.",
         )  # fmt: skip
     inputs = read_inputs(cases)
-    if inputs.table["model"].n_unique() < 2:
+    if inputs.cases.rows["model"].n_unique() < 2:
         raise InvalidArgument(
-            f"'model' has one value, {inputs.table['model'][0]!r}, needed are two or more.",
+            f"'model' has one value, {inputs.cases.rows['model'][0]!r}, needed are two or more.",
             hint="operating_points(...) chooses the threshold of one model.",
         )
     if measure != EXPECTED_COST:
@@ -215,7 +214,7 @@ def choose(
     costs = Costs(cost_fn, cost_fp, belief, constraints, confidence)
     if tuning is not None:
         return choose_with_tuning(inputs, tuning, costs, as_read=cases, level=level)
-    if not inputs.folds:
+    if not inputs.cases.fold:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
             hint="give tuning=: predictions on cases that take no part otherwise; or fold='fold', "
@@ -243,12 +242,12 @@ def checked_over(over: object) -> Over | None:
 
 def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:
     """The choice by a measure over a range or belief, from predictions or measures."""
-    measures = inputs.table
+    cases, measures = inputs.cases, inputs.cases.rows
     if not inputs.are_measures:
         assert over is not None
-        measures = _measures(inputs.cases, over, measure)
+        measures = _measures(cases, over, measure)
     found = under_belief(measures, measure, over)
-    table, ratio, folds = found.means, inputs.test_train_ratio, len(found.means.values)
+    table, ratio, folds = found.means, cases.test_train_ratio, len(found.means.values)
     comparison = limits = None
     is_tested = folds > 1 and ratio is not None
     if folds > 1:
@@ -259,7 +258,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
                 label=f"expected {measure}",
             )  # fmt: skip
     elif inputs.on_cases:
-        evidence, limits, comparison = _on_one_test_set(inputs, measures, measure, over, level)
+        evidence, limits, comparison = _on_one_test_set(cases, measures, measure, over, level)
     else:
         evidence = no_evidence(
             "each model was measured once; give predictions with case='id', the cases of the test "
@@ -288,7 +287,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
     ]  # fmt: skip
     return Choice(
         " ".join([*defects, f"{words}: {lead} {sure}".rstrip()]), with_level(ranked, level), priors,
-        tuple(warnings), comparison, found.belief, measure, inputs.folds, folds, level, words, sure,
+        tuple(warnings), comparison, found.belief, measure, cases.fold, folds, level, words, sure,
     )  # fmt: skip
 
 
@@ -309,10 +308,11 @@ def _measures(cases: Cases[pl.DataFrame], over: Over, measure: str) -> pl.DataFr
 
 
 def _on_one_test_set(
-    inputs: Inputs, measures: pl.DataFrame, measure: str, over: Over | None, level: float
-) -> tuple[Evidence, tuple[Array, Array] | None, Comparison | None]:
+    cases: Cases[pl.DataFrame], measures: pl.DataFrame, measure: str, over: Over | None,
+    level: float,
+) -> tuple[Evidence, tuple[Array, Array] | None, Comparison | None]:  # fmt: skip
     """Evidence on fitted models, limits of each that allow for few cases, and their tests."""
-    cases, name = inputs.cases, mean_name(measure)
+    name = mean_name(measure)
     at: dict[str, Any] = {"priors": OBSERVED, "over": over}
     if isinstance(over, Belief) and len(over.priors) == 1:
         name, at = measure, {"priors": over.priors[0], "over": None}

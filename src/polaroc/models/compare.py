@@ -77,11 +77,10 @@ def compare(
     Parameters
     ----------
     table
-        Predictions, one row per model and case: any table that `cases` takes, or its result. On
-        folds every model scores the cases of each fold; on one test set it scores all cases. Of a
-        single model over folds the mean is given with its interval. Or tidy measures with one
-        estimate per `model` and `fold`, as `evaluate` returns them; they take no column keywords. A
-        lazy frame is collected.
+        Predictions, one row per model and case, as for `cases`, or its result: every model scores
+        the cases of each fold, or of one test set. Of a single model over folds the mean is given
+        with its interval. Or tidy measures with one estimate per `model` and `fold`, as `evaluate`
+        returns them; they take no column keywords. A lazy frame is collected.
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
     priors
@@ -102,10 +101,9 @@ def compare(
         each key's own.
     test_train_ratio
         Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds, 0 where
-        folds share no cases (each its own dataset). It is needed for "algorithm", unless it
-        follows from the `case` of predictions, where a fold is taken to be trained on all cases
-        that it does not test; a column "case" that is not given as `case` is used only if several
-        folds test the same cases.
+        folds share no cases (each its own dataset). "algorithm" needs it, unless it follows from
+        the `case` of predictions: a fold is taken to be trained on all cases that it does not test,
+        and a column "case" that is not given as `case` counts if several folds test the same cases.
     **columns
         What the columns mean, as in `cases`.
 
@@ -119,10 +117,9 @@ def compare(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For arguments outside what is allowed; fewer than two folds, or for "trained" fewer
-        than two models or more than one fold;
-        cells that are missing (with their list), null (with their notes) or
-        repeated with other numbers.
+        For arguments outside what is allowed; fewer than two folds, or for "trained" than two
+        models; cells that are missing (with their list), null (with their notes) or repeated with
+        other numbers.
     NotSupported
         For `by`.
 
@@ -148,10 +145,9 @@ def compare(
     influence seen, and (Σd²)²/Σd⁴ − 1 degrees of freedom, d by how much each case moves the
     difference (``just calibration differences``).
 
-    The limits `lower` and `upper` are those of a pair by itself. Holm's method multiplies the
-    p-value of a pair by a factor c; the adjusted interval is the usual one with confidence
-    1 − (1 − `level`)/c. So each holds on its own with at least `level`, and all at once where no
-    two models differ.
+    `lower` and `upper` are limits of a pair by itself. Holm's method multiplies the p-value of a
+    pair by a factor c; its adjusted interval is the usual one with confidence 1 − (1 − `level`)/c.
+    So each holds on its own with at least `level`, and all at once where no two models differ.
 
     Examples
     --------
@@ -183,7 +179,7 @@ def compare(
         )
     at: Prior = OBSERVED if prior is None else prior
     if inputs.are_measures:
-        measures, _ = of_one_range(inputs.table, measure, over)
+        measures, _ = of_one_range(inputs.cases.rows, measure, over)
     else:
         measures = evaluate(
             inputs.cases, measure=sorted({measure, "auc"}), priors=at, over=over,
@@ -192,7 +188,7 @@ def compare(
         )  # fmt: skip
     if inputs.on_cases:
         return _of_one_test_set(inputs, measures, measure, at, over, level)
-    rows, ratio = rows_of(measures, measure), inputs.test_train_ratio
+    rows, ratio = rows_of(measures, measure), inputs.cases.test_train_ratio
     rows.check_prior(prior)
     values = fold_values(rows, [prior])
     check_ratio(ratio)

@@ -173,38 +173,29 @@ def gate(
         `evaluate` returns them; they take no column keywords. A lazy frame is collected.
     champion, challenger
         The two models, by their values in the column of the models; others are ignored.
-    measure
-        The measure compared, as in `compare`. At a single prior, "iauprec" is "auprec" there.
-    over
-        The range (lo, hi) of priors, or a belief about the prior, that the measure
-        needs; of measures in a table, those over this range.
-    priors
-        The one prior in (0, 1), or ``"observed"``, instead of `over`.
+    measure, over, priors, score_prior, test_train_ratio
+        As in `compare`, but measures that need no range ignore `over`. At a single prior, "iauprec"
+        is "auprec" there.
     margin
         By how much the challenger may be worse, ≥ 0, in units of the measure.
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
-    score_prior
-        The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
-        each key's own.
-    test_train_ratio
-        Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.
     **columns
         What the columns mean, as in `cases`.
 
     Returns
     -------
     GateResult
-        `verdict` ("pass", "fail", "undecided"), `difference` (challenger minus
-        champion) with `lower` and `upper`, `answer` in one sentence, `tables`, `warnings`, and a
-        `summary()` to print.
+        `verdict` ("pass", "fail", "undecided"), `difference` (challenger minus champion) with
+        `lower` and `upper`, `answer` in one sentence, `tables`, `warnings`, and a `summary()` to
+        print.
 
     Raises
     ------
     InvalidArgument, InvalidPredictions, InvalidTable
-        For a model that the table does not have; arguments outside what is allowed;
-        too few folds, or too few cases of a class; as in `compare`.
+        For a model that the table does not have; arguments outside what is allowed; too few folds,
+        or too few cases of a class; as in `compare`.
     NotSupported
         For `by`.
 
@@ -286,7 +277,7 @@ def gate(
             note = why_too_few(one, units)
             if note is None:
                 limits = difference_limits(measure, difference, units, level)
-                if inputs.folds:
+                if inputs.cases.fold:
                     limits = min(lower, limits[0]), max(upper, limits[1])
         lower, upper = limits or (None, None)
         warnings += [note] if note else []
@@ -298,7 +289,7 @@ def gate(
         place = describe_priors(None, [prior])
     else:
         place = describe_priors(
-            of_one_range(inputs.table, measure, over)[1] if inputs.are_measures else over
+            of_one_range(inputs.cases.rows, measure, over)[1] if inputs.are_measures else over
         )
     result = GateResult(
         difference, lower, upper, champion, challenger, f"{label(measure)} {place}".rstrip(),
@@ -319,14 +310,14 @@ def gate(
 
 def _positives_of_folds(inputs: Inputs, ratio: float | None) -> float | None:
     """The number of positives of all folds, None where the table does not tell it."""
-    rows, weight, count = inputs.table, inputs.cases.weight, inputs.cases.count
+    cases, rows = inputs.cases, inputs.cases.rows
     if not inputs.are_measures:
-        size = pl.len() if count is None else pl.col("count").sum()
-        rows = rows.filter("truth").group_by(inputs.keys).agg(size.alias("positives"))
-    is_known = rows.schema.get("positives", pl.String()).is_integer() and weight is None
+        size = pl.len() if cases.count is None else pl.col("count").sum()
+        rows = rows.filter("truth").group_by(cases.keys).agg(size.alias("positives"))
+    is_known = rows.schema.get("positives", pl.String()).is_integer() and cases.weight is None
     if ratio is None or not is_known:
         return None
-    by_key = rows.group_by(inputs.keys).agg(pl.col("positives").max())["positives"].to_list()
+    by_key = rows.group_by(cases.keys).agg(pl.col("positives").max())["positives"].to_list()
     # All cases that a fold does not test are trained on; folds that share nothing add up.
     total = sum(by_key)
     return float(total / len(by_key) * (1 + 1 / ratio) if ratio else total / 2)

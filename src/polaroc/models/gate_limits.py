@@ -37,7 +37,7 @@ class Units(NamedTuple):
 
 def unit_influences(inputs: Inputs, challenger: object, measure: Measure) -> Units:
     """The influences of cases or clusters, over folds the mean of each."""
-    folds = scored_by_key(inputs.cases, inputs.keys)
+    folds = scored_by_key(inputs.cases, inputs.cases.keys)
     numbers = [fold.clusters for fold in folds.values() if fold.clusters is not None]
     units = 1 + max(int(number.max()) for number in numbers)
     influences, sizes = np.zeros((2, units)), np.zeros((2, units))

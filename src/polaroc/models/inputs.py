@@ -1,13 +1,13 @@
 """Predictions, or measures, of several models in memory, checked so that they can be compared."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
 from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unless
-from polaroc.base.columns import HAVE, SIZE, collect_like, private
+from polaroc.base.columns import HAVE, collect_like, private
 from polaroc.base.text import listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
@@ -21,7 +21,7 @@ from polaroc.typing import Frame, Prior
 NAMELESS = "the model"
 # So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
-SUM, MIX = private("sum"), private("mix")
+ROWS = private("rows")
 # What makes a row of predictions, or of measures.
 CONTENT = (
     "model", "case", "truth", "score", "count", "weight", "measure", "prior", "estimate",
@@ -30,16 +30,16 @@ CONTENT = (
 DISTINCT, FEWEST = 10, 20
 
 
-@dataclass(frozen=True, eq=False)
-class Inputs:
+class Inputs(NamedTuple):
     """Predictions, or measures, of several models in memory.
 
-    Predictions can be ranked, and have a `fold` only if it has several values. The `warnings` are
-    about copied folds, leaks, and cases that were left out.
+    Predictions can be ranked, and have a `fold` only if it has several values. The test-train ratio
+    of the cases is as given, or as it follows from them. The `warnings` are about copied folds,
+    leaks, and cases that were left out.
     """
 
     cases: Cases[pl.DataFrame]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...]
 
     @property
     def are_measures(self) -> bool:
@@ -49,48 +49,7 @@ class Inputs:
     @property
     def on_cases(self) -> bool:
         """Whether these are predictions of fitted models on one test set."""
-        return not (self.are_measures or self.folds)
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """The predictions, or measures."""
-        return self.cases.rows
-
-    @property
-    def folds(self) -> tuple[str, ...]:
-        """The column of the folds, if there are any."""
-        return self.cases.fold
-
-    @property
-    def keys(self) -> list[str]:
-        """The column of the models, then that of the folds."""
-        return ["model", *self.folds]
-
-    @property
-    def test_train_ratio(self) -> float | None:
-        """Test over training cases of a fold, as given, or as it follows from cases.
-
-        It does not if a column that is a case by its name may just number the rows of hold-outs:
-        where each case is tested once, those of a fold all before those of the next.
-        """
-        cases, rows = self.cases, self.cases.rows
-        if cases.test_train_ratio is not None:
-            return cases.test_train_ratio
-        if self.are_measures or cases.case is None or cases.is_numbered or not self.folds:
-            return None
-        number, by_model = rows["case"].n_unique(), rows.group_by("model")
-        sizes = by_model.agg(rows=pl.len(), cases=pl.col("case").n_unique())
-        is_common = sizes["cases"].sum() > number or sizes.height == 1
-        is_repeated = (sizes["rows"] > sizes["cases"]).any()
-        spans = rows.group_by("fold").agg(first=pl.col("case").min(), last=pl.col("case").max())
-        spans = spans.sort("first")
-        is_in_order = (spans["first"] > spans["last"].shift()).all()
-        is_numbering = cases.is_default("case") and not is_repeated and is_in_order
-        if not is_common or is_numbering:
-            return None
-        # All cases that a fold does not test are trained on.
-        tested = rows.height / rows.select(self.keys).n_unique()
-        return tested / (number - tested) if tested < number else None
+        return not (self.are_measures or self.cases.fold)
 
 
 def compared_cases(
@@ -162,7 +121,30 @@ def read_inputs(cases: Cases[Any]) -> Inputs:
     if held.fold and held.case is not None:
         aligned_rows(held)
         warnings += _leaks(held)
+        if held.test_train_ratio is None:
+            held = replace(held, test_train_ratio=_ratio_of_folds(held))
     return Inputs(held, tuple(warnings))
+
+
+def _ratio_of_folds(cases: Cases[pl.DataFrame]) -> float | None:
+    """Test over training cases of a fold, as it follows from `case`.
+
+    It does not if a column that is a case by its name may just number the rows of hold-outs: where
+    each case is tested once, those of a fold all before those of the next.
+    """
+    rows, by_model = cases.rows, cases.rows.group_by("model")
+    number, sizes = rows["case"].n_unique(), by_model.agg(pl.len(), pl.col("case").n_unique())
+    is_common = sizes["case"].sum() > number or sizes.height == 1
+    is_repeated = (sizes["len"] > sizes["case"]).any()
+    spans = rows.group_by("fold").agg(first=pl.col("case").min(), last=pl.col("case").max())
+    spans = spans.sort("first")
+    is_in_order = (spans["first"] > spans["last"].shift()).all()
+    is_numbering = cases.is_default("case") and not is_repeated and is_in_order
+    if cases.is_numbered or not is_common or is_numbering:
+        return None
+    # All cases that a fold does not test are trained on.
+    tested = rows.height / rows.select(cases.keys).n_unique()
+    return tested / (number - tested) if tested < number else None
 
 
 def check_model(cases: Cases[Any]) -> None:
@@ -254,12 +236,11 @@ def copied_folds(
     enough = pl.lit(is_named) | (distinct.n_unique() >= DISTINCT)
     for name in {"positives", "negatives"} & {*rows.columns}:
         enough &= pl.col(name).min() >= FEWEST
+    # The sum of the hashes of rows is that of the rows in any order.
     row = pl.struct(name for name in CONTENT if name in rows.columns).hash()
-    by_fold = rows.group_by(folds).agg(
-        row.sum().alias(SUM), row.bitwise_xor().alias(MIX), pl.len().alias(SIZE),
-        enough.alias(HAVE),
-    ).sort(folds, nulls_last=True)  # fmt: skip
-    is_copy = pl.col(HAVE) & ~pl.struct(SUM, MIX, SIZE).is_first_distinct()
+    by_fold = rows.group_by(folds).agg(row.sum().alias(ROWS), enough.alias(HAVE))
+    by_fold = by_fold.sort(folds, nulls_last=True)
+    is_copy = pl.col(HAVE) & ~pl.col(ROWS).is_first_distinct()
     copies = by_fold.filter(is_copy).select(folds)
     same = "cases and scores" if are_scores else "estimates of all models"
     return copies, (

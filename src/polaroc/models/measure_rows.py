@@ -29,10 +29,9 @@ WHOLE = -1.0
 OPTIONAL = {
     "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,
 }  # fmt: skip
-IS_OBSERVED = (
-    (pl.col("prior") - pl.col("positives") / (pl.col("positives") + pl.col("negatives"))).abs()
-    <= SAME
-).fill_null(False)
+# The prior of the cases of a key, and whether a row is at it.
+SHARE = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
+IS_OBSERVED = ((pl.col("prior") - SHARE).abs() <= SAME).fill_null(False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +45,7 @@ class Rows:
     @property
     def fixed_priors(self) -> list[float]:
         """The priors of the table, ascending, without those that are only some key's own prior."""
-        share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
-        least, most = self.frame.select(share.min().alias("least"), share.max()).row(0)
+        least, most = self.frame.select(least=SHARE.min(), most=SHARE.max()).row(0)
         if least is None or most - least <= SAME:
             return distinct(self.frame["prior"])
         fixed = self.frame.filter((~IS_OBSERVED).any().over("prior"))
@@ -58,10 +56,9 @@ class Rows:
 
         A single None selects all rows, and "observed" those at the prior of their key.
         """
-        if priors[0] is None:
-            return self.frame.with_columns(pl.lit(0, pl.UInt32).alias(PLACE))
-        if priors[0] == OBSERVED:
-            return self.frame.filter(IS_OBSERVED).with_columns(pl.lit(0, pl.UInt32).alias(PLACE))
+        if priors[0] is None or priors[0] == OBSERVED:
+            rows = self.frame if priors[0] is None else self.frame.filter(IS_OBSERVED)
+            return rows.with_columns(pl.lit(0, pl.UInt32).alias(PLACE))
         places = pl.DataFrame({AT: priors}, schema={AT: pl.Float64}).with_row_index(PLACE)
         matched = self.frame.sort("prior").join_asof(
             places.sort(AT), left_on="prior", right_on=AT, strategy="nearest", tolerance=SAME
@@ -93,22 +90,14 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     check_text("measure", measure, "auprec")
     lazy = as_lazy(measures)
     keys = require(lazy, ("measure", "estimate"), source="evaluate(...)")
-    lacking = [pl.lit(None, kind).alias(name) for name, kind in OPTIONAL.items()
-               if name not in lazy.collect_schema()]  # fmt: skip
+    lacking = {name: pl.lit(None, kind) for name, kind in OPTIONAL.items()
+               if name not in lazy.collect_schema()}  # fmt: skip
     name, estimate = pl.col("measure").cast(pl.String), pl.col("estimate").cast(pl.Float64)
-    frame = (
-        lazy.with_columns(lacking)
-        .filter(name == measure)
-        .select(
-            *keys,
-            pl.col("prior").cast(pl.Float64),
-            pl.when(estimate.is_finite()).then(estimate).alias("estimate"),
-            "positives",
-            "negatives",
-            pl.col("note").cast(pl.String),
-        )
-        .collect()
-    )
+    rows = lazy.with_columns(**lacking).filter(name == measure)
+    frame = rows.select(
+        *keys, pl.col("prior").cast(pl.Float64), pl.when(estimate.is_finite()).then(estimate),
+        "positives", "negatives", pl.col("note").cast(pl.String),
+    ).collect()  # fmt: skip
     if frame.is_empty():
         known = lazy.select(name.drop_nulls().unique().sort()).collect()["measure"].to_list()
         raise InvalidArgument(

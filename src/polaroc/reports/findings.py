@@ -113,7 +113,7 @@ class Findings:
 def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings:
     """The findings of predictions."""
     inputs = read_inputs(with_model(cases))
-    held = replace(inputs.cases, test_train_ratio=inputs.test_train_ratio)
+    held = inputs.cases
     folds = held.rows["fold"].n_unique() if held.fold else 1
     models = held.rows["model"].n_unique()
     shared, tuned, choice = list[str](), None, None
@@ -157,8 +157,8 @@ def of_measures(table: Cases[Any], request: Request) -> Findings:
     """The findings of tidy measures."""
     table = with_model(table)
     inputs = read_inputs(table)
-    folds = inputs.table["fold"].n_unique() if inputs.folds else 1
-    if inputs.table["model"].n_unique() > 1:
+    folds = inputs.cases.rows["fold"].n_unique() if inputs.cases.fold else 1
+    if inputs.cases.rows["model"].n_unique() > 1:
         choice = choose(
             table, over=request.over, level=request.level, test_train_ratio=table.test_train_ratio
         )
@@ -167,7 +167,7 @@ def of_measures(table: Cases[Any], request: Request) -> Findings:
             request, choice.models, choice.priors, folds, choice.warnings, choice,
             choice.comparison, tuple(_doubts_in(choice)),
         )  # fmt: skip
-    measures, known = of_one_range(inputs.table, "iauprec", request.over)
+    measures, known = of_one_range(inputs.cases.rows, "iauprec", request.over)
     if not (known is None or isinstance(known, str)):
         request = replace(request, over=known)
     found = _of_measured(measures, request, folds)
@@ -189,10 +189,10 @@ def _of_one_model(inputs: Inputs, request: Request, folds: int, shared: Sequence
         ).select("model", "lower", "upper")  # fmt: skip
         if belief.is_estimate and belief.ends is not None:
             limits = widest([limits], ["model"], belief.ends)
-    elif inputs.test_train_ratio is not None:
+    elif cases.test_train_ratio is not None:
         limits = compare(
             cases, "iauprec", over=over, level=level, score_prior=cases.score_prior,
-            test_train_ratio=inputs.test_train_ratio,
+            test_train_ratio=cases.test_train_ratio,
         ).models.select("model", "lower", "upper")  # fmt: skip
     found = _of_measured(measures, request, folds)
     if limits is not None:

@@ -1,14 +1,7 @@
 """Aliases shared by the public signatures."""
 
 from collections.abc import Mapping, Sequence
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-)  # fmt: skip
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -29,9 +22,6 @@ Held = TypeVar("Held", bound=pl.LazyFrame | pl.DataFrame)
 EagerTable: TypeAlias = pl.DataFrame | ArrowStream | Mapping[str, Any]
 Table: TypeAlias = pl.LazyFrame | EagerTable
 IntoExpr: TypeAlias = str | pl.Expr
-# One column, or one per model.
-Score: TypeAlias = str | Sequence[str]
-By: TypeAlias = str | Sequence[str] | None
 Label: TypeAlias = str | int | float | bool
 Nulls: TypeAlias = Literal["raise", "drop"]
 Interpolation: TypeAlias = Literal["exact", "linear", "step", "hull"]

@@ -107,19 +107,3 @@ def equal_units(weights: Array) -> int:
     """
     squares = weights**2
     return int(squares.sum() ** 2 / (squares**2).sum() * (1 + ROUNDING)) if weights.size else 0
-
-
-def normal_scores(values: Array) -> Array:
-    """Normal scores (van der Waerden's): normal quantiles of ranks; ties have their mean rank.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> normal_scores(np.array([0.1, 0.9, 0.5])).round(3).tolist()
-    [-0.967, 0.967, 0.0]
-    """
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
-    normal: Array = ndtri((rankdata(values) - 0.5) / values.size)
-    return normal

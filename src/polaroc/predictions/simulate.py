@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_share, check_whole, one_or_several, refuse_unused
-from polaroc.base.statistics import normal_scores
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
@@ -227,28 +226,26 @@ def _read(pilot: Cases[pl.DataFrame]) -> tuple[pl.Series, Array, Array, Array]:
             "the pilot has several folds, allowed is one test set.",
             hint="keep the rows of one fold, or say fold=None where one model scored all of them.",
         )
-    ids = [name for name in ("case", "cluster") if name in rows]
     if pilot.cluster is not None:
         check_clusters(rows["cluster"].null_count())
+    if pilot.model is None:
+        rows = rows.with_columns(model=pl.lit("A"))
     # In an order that does not depend on that of the rows.
-    rows = rows.with_columns(**{} if pilot.model else {"model": pl.lit("A")})
+    ids = [name for name in ("case", "cluster") if name in rows]
     rows = rows.sort("model", *ids, nulls_last=True, maintain_order=True)
-    parts = rows.partition_by("model", maintain_order=True) or [rows]
-    first = parts[0].select("truth", *ids)
-    is_paired = len(parts) == 1 or pilot.case is not None
-    is_twice = pilot.case is not None and first["case"].is_duplicated().any()
-    if (
-        is_twice
-        or not is_paired
-        or any(not first.equals(part.select(first.columns)) for part in parts)
-    ):
+    if pilot.case is None:
+        rows = rows.with_row_index("case")
+    models = rows["model"].unique(maintain_order=True)
+    cases = rows.group_by({*ids, "case", "truth"}, maintain_order=True).agg("model", "score")
+    is_twice = cases["case"].is_duplicated().any()
+    if is_twice or cases["model"].to_list() != [models.to_list()] * cases.height:
         raise InvalidPredictions(
             "the models of the pilot did not score the same cases, each once and with one truth.",
             hint="name the column of the cases, case='id'; keep those of all models.",
         )
-    truth, unit = first["truth"].to_numpy(), np.arange(first.height)
+    truth, unit = cases["truth"].to_numpy(), np.arange(cases.height)
     if pilot.cluster is not None:
-        unit = first["cluster"].rank("dense").to_numpy().astype(int) - 1
+        unit = cases["cluster"].rank("dense").to_numpy().astype(int) - 1
     counts = [np.unique(unit[own]).size for own in (truth, ~truth)]
     if min(counts) < FEWEST or rows["score"].is_infinite().any():
         units = "clusters" if pilot.cluster is not None else "cases"
@@ -257,8 +254,8 @@ def _read(pilot: Cases[pl.DataFrame]) -> tuple[pl.Series, Array, Array, Array]:
             f"needed are {FEWEST} of each, and finite scores.",
             hint="leave it out, and give auc=0.8.",
         )
-    models = pl.concat([part["model"].head(1) for part in parts])
-    return models, truth, np.column_stack([part["score"] for part in parts]), unit
+    scores = cases["score"].list.to_array(len(models)).to_numpy()
+    return models, truth, scores, unit
 
 
 def _smoothed(truth: Array, scores: Array, unit: Array) -> tuple[Array, list[Array], float]:
@@ -266,7 +263,10 @@ def _smoothed(truth: Array, scores: Array, unit: Array) -> tuple[Array, list[Arr
 
     That is noise with these roots of covariance, and this correlation within clusters.
     """
-    centre = np.apply_along_axis(normal_scores, 0, scores)
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    centre = ndtri((rankdata(scores, axis=0) - 0.5) / truth.size)
     apart, roots = np.empty_like(centre), []
     for own in (truth, ~truth):
         width, mean = KERNEL * np.unique(unit[own]).size ** -0.2, centre[own].mean(axis=0)

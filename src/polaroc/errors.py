@@ -76,24 +76,12 @@ def _rebuild(kind: type[PolarocError], problem: str, hint: str) -> PolarocError:
 
 
 def example(argument: str, value: object) -> str:
-    """A hint that shows an argument with an example.
-
-    Examples
-    --------
-    >>> example("over", (0.05, 0.2))
-    'for example over=(0.05, 0.2).'
-    """
+    """A hint that shows an argument with an example."""
     return f"for example {argument}={value!r}."
 
 
 def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
-    """The first names for a message, long ones cut.
-
-    Examples
-    --------
-    >>> quoted(["a", "b"])
-    "'a', 'b'"
-    """
+    """The first names for a message, long ones cut."""
     words = [_written(name) for name in names[:most]]
     shown = [w if len(w) <= MAX_LETTERS else f"{w[:MAX_LETTERS]}…" for w in words]
     more = f" and {len(names) - most} more" if len(names) > most else ""
@@ -109,12 +97,7 @@ def _written(value: object) -> str:
 
 
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Refuse a `value` that is not one of the `allowed` words.
-
-    Examples
-    --------
-    >>> check_choice("start", "limit", ("limit", "one"))
-    """
+    """Refuse a `value` that is not one of the `allowed` words."""
     if not isinstance(value, str) or value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
         raise InvalidArgument(

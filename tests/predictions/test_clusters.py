@@ -106,14 +106,12 @@ def test_named_clusters_and_estimates_without_limits_have_no_note():
 
 
 @pytest.mark.parametrize("are_scattered", [False, True])
-def test_values_of_many_rows_are_counted_roughly(are_scattered):
+def test_values_of_many_rows_are_counted(are_scattered):
     table = pl.concat(
         pl.DataFrame({"model": name, "case": np.arange(60_000) // 2,
                       "truth": np.arange(60_000) % 5 == 0, "score": RNG.random(60_000)})
         for name in "AB"
     ).sample(fraction=1, shuffle=are_scattered, seed=3)  # fmt: skip
     (note,) = set(auc(table))
-    values, rows = note.partition("about ")[2].partition(" rows")[0].split(" values on ")
-    assert int(values.replace(",", "")) == pytest.approx(30_000, rel=0.05)
-    assert rows == "60,000"
+    assert "(30,000 values on 60,000 rows)" in note
     assert auc(table.drop("case")) == []

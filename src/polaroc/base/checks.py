@@ -78,16 +78,7 @@ def check_text(name: str, value: object, usual: str) -> None:
 def refuse_unused(
     purpose: str, why: str, *, hint: str = "leave it out.", **options: object
 ) -> None:
-    """Refuse options that are for another purpose; those that are None were not given.
-
-    Examples
-    --------
-    >>> refuse_unused("for intervals", "there are none", level=None)
-    >>> refuse_unused("for intervals", "there are none", level=0.9)
-    Traceback (most recent call last):
-    polaroc.errors.InvalidArgument: level is for intervals, and there are none.
-    Hint: leave it out.
-    """
+    """Refuse options that are for another purpose; those that are None were not given."""
     given = [name for name, value in options.items() if value is not None]
     if given:
         verb = "is" if len(given) == 1 else "are"

@@ -229,13 +229,7 @@ def check_shared_keys(
 
 
 def with_level(table: _F, level: float | None) -> _F:
-    """The table with the coverage of its limits as a column after the last upper one.
-
-    Examples
-    --------
-    >>> with_level(pl.DataFrame({"lower": [0.2], "upper": [0.4], "note": [None]}), 0.95).columns
-    ['lower', 'upper', 'level', 'note']
-    """
+    """The table with the coverage of its limits as a column after the last upper one."""
     names = table.collect_schema().names()
     ends = [at for at, name in enumerate(names) if name == "upper" or name.endswith("_upper")]
     after = ends[-1] + 1

@@ -16,13 +16,7 @@ ROUNDING = 1e-12
 
 
 def normal(level: float) -> float:
-    """The quantile z of the normal distribution: between −z and z lies the probability `level`.
-
-    Examples
-    --------
-    >>> round(normal(0.95), 3)
-    1.96
-    """
+    """The quantile z of the normal distribution: between −z and z lies the probability `level`."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -54,25 +48,13 @@ def binomial_band(count: Array | float, size: Array | float, error: Array | floa
 
 
 def quadrature(n: int) -> list[tuple[float, float]]:
-    """The n Gauss-Legendre nodes on (0, 1), each with its weight.
-
-    Examples
-    --------
-    >>> quadrature(1)
-    [(0.5, 1.0)]
-    """
+    """The n Gauss-Legendre nodes on (0, 1), each with its weight."""
     return [((1 + node) / 2, weight / 2) for node, weight in zip(*legendre(n), strict=True)]
 
 
 @cache
 def legendre(n: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The n Gauss-Legendre nodes on (-1, 1), and their weights; cached, as they take eigenvalues.
-
-    Examples
-    --------
-    >>> legendre(1)
-    ((0.0,), (2.0,))
-    """
+    """The n Gauss-Legendre nodes on (-1, 1), and their weights."""
     from numpy.polynomial.legendre import leggauss
 
     nodes, weights = leggauss(n)
@@ -80,13 +62,7 @@ def legendre(n: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def student(freedom: pl.Expr, level: float) -> pl.Expr:
-    """The quantile of Student's t: between it and its negative lies the probability `level`.
-
-    Examples
-    --------
-    >>> pl.select(student(pl.lit(1), 0.95).round(3)).item()
-    12.706
-    """
+    """The quantile of Student's t: between it and its negative lies the probability `level`."""
     from scipy.special import stdtrit
 
     def quantiles(freedom: pl.Series) -> pl.Series:

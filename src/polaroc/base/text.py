@@ -28,37 +28,18 @@ def escape_control(text: str) -> str:
 
 
 def capitalised(words: str) -> str:
-    """Words with a capital letter at their beginning, the rest as it is.
-
-    Examples
-    --------
-    >>> capitalised("the AUC of A")
-    'The AUC of A'
-    """
+    """Words with a capital letter at their beginning, the rest as it is."""
     return words[:1].upper() + words[1:]
 
 
 def joined_notes(*notes: str | pl.Expr, separator: str = "; ") -> pl.Expr:
-    """The notes of a row, joined to one `note`; null where there is none.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"note": ["no positives", None], "why": ["too few", None]})
-    >>> rows.select(joined_notes("note", "why")).to_series().to_list()
-    ['no positives; too few', None]
-    """
+    """The notes of a row, joined to one `note`; null where there is none."""
     joined = pl.concat_str(notes, separator=separator, ignore_nulls=True)
     return joined.replace("", None).alias("note")
 
 
 def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
-    """The first rows of a table as text.
-
-    Examples
-    --------
-    >>> listed_rows(pl.DataFrame({"model": ["A", "B"], "fold": [1, 2]}))
-    "model='A', fold=1; model='B', fold=2"
-    """
+    """The first rows of a table as text."""
     first = "; ".join(
         ", ".join(f"{name}={quoted([value])}" for name, value in row.items())
         for row in rows.head(highest).iter_rows(named=True)
@@ -67,14 +48,7 @@ def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
 
 
 def is_missing_text(text: pl.Expr) -> pl.Expr:
-    """Whether a text stands for a missing value, such as "NA" or "".
-
-    Examples
-    --------
-    >>> labels = pl.Series("y", ["yes", "none", "None", " ", "NaN", "n/a"])
-    >>> labels.to_frame().filter(is_missing_text(pl.col("y")))["y"].to_list()
-    ['None', ' ', 'NaN', 'n/a']
-    """
+    """Whether a text stands for a missing value, such as "NA" or ""."""
     word = text.str.strip_chars()
     return word.str.to_lowercase().is_in(MISSING_WORDS) | (word == MISSING_TEXT)
 
@@ -94,13 +68,7 @@ def named(models: Sequence[object], last: str = "and") -> str:
 
 
 def one_name(model: object) -> str:
-    """A name for a sentence: quoted if blank, cut if long.
-
-    Examples
-    --------
-    >>> one_name("A"), one_name(""), len(one_name("a" * 5_000))
-    ('A', "''", 61)
-    """
+    """A name for a sentence: quoted if blank, cut if long."""
     name = escape_control(str(model)).replace("\n", "\\n")
     if not name.strip():
         return repr(name)
@@ -111,12 +79,6 @@ def key_text(key: str) -> pl.Expr:
     """The values of a key as text, as Python writes them.
 
     Polars writes some of them in another way: NaN, Booleans, times.
-
-    Examples
-    --------
-    >>> keys = pl.DataFrame({"model": [0.5, None, float("nan")]})
-    >>> keys.select(key_text("model")).to_series().to_list()
-    ['0.5', 'None', 'nan']
     """
 
     def texts(values: pl.Series) -> pl.Series:
@@ -161,13 +123,7 @@ def number(value: float | None, digits: int = 3) -> str | None:
 
 
 def significant(value: float | None) -> str | None:
-    """A number to four digits, such as a prior or a cost; None of None.
-
-    Examples
-    --------
-    >>> significant(0.00021), significant(1234567.0), significant(0.5)
-    ('0.00021', '1.235e+06', '0.5')
-    """
+    """A number to four digits, such as a prior or a cost; None of None."""
     return None if value is None else f"{value:.4g}"
 
 
@@ -185,25 +141,13 @@ def p_value(value: float | None) -> str | None:
 
 
 def p_in_words(value: float) -> str:
-    """A p-value in a sentence.
-
-    Examples
-    --------
-    >>> p_in_words(0.0314), p_in_words(4.6e-25)
-    ('p = 0.031', 'p < 0.001')
-    """
+    """A p-value in a sentence."""
     text = f"{p_value(value)}"
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def with_limits(estimate: float | None, lower: float | None, upper: float | None) -> str:
-    """An estimate and its interval in words, – where there is none.
-
-    Examples
-    --------
-    >>> with_limits(0.5, 0.4, 0.6), with_limits(0.5, None, None), with_limits(None, 0.0, 1.0)
-    ('0.500 (0.400 to 0.600)', '0.500', '–')
-    """
+    """An estimate and its interval in words, – where there is none."""
     if estimate is None:
         return "–"
     ends = "" if lower is None else f" ({number(lower)} to {number(upper)})"

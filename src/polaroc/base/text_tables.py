@@ -186,13 +186,7 @@ def _escaped(text: object) -> str:
 
 
 def noted(lines: Iterable[str]) -> list[str]:
-    """The first notes of a summary, and the number of those that are left out.
-
-    Examples
-    --------
-    >>> noted(["One.", "Two.", "Three.", "Four."])
-    ['Note: One.', 'Note: Two.', 'Note: Three.', 'Note: 1 more, in .warnings.']
-    """
+    """The first notes of a summary, and the number of those that are left out."""
     notes = ["Note: " + line for line in dict.fromkeys(lines)]
     rest = len(notes) - MOST_NOTES
     return notes if rest < 1 else [*notes[:MOST_NOTES], f"Note: {rest} more, {MORE_NOTES}."]

@@ -64,15 +64,6 @@ def atomic_file(file: Path, replaceable: Replaceable = False) -> Iterator[Path]:
 
     A link is followed, and the permissions of an earlier file are kept. A file that is there
     already is refused unless it is `replaceable`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> where = Path(tempfile.mkdtemp()) / "table.csv"
-    >>> with atomic_file(where) as staging:
-    ...     _ = staging.write_text("auc")
-    >>> where.read_text()
-    'auc'
     """
     with refused_by_system(file):
         check_new(file, replaceable)
@@ -175,16 +166,7 @@ def sealed(content: bytes, kind: str) -> bytes:
 
 
 def read_sealed(file: Path, kind: str, hint: str) -> bytes:
-    """The content of a file; raise where it has no seal of its kind, or was changed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file, kind = Path(tempfile.mkdtemp()) / "one.txt", "polaroc example 1"
-    >>> _ = file.write_bytes(sealed(b"1 " + blank_seal(kind).encode(), kind))
-    >>> read_sealed(file, kind, hint="write it again.")[:10]
-    b'1 polaroc '
-    """
+    """The content of a file; raise where it has no seal of its kind, or was changed."""
     content = file.read_bytes()
     keep_input(file)
     start = content.rfind(f"{kind} sha256:".encode())

@@ -62,6 +62,7 @@ WEIGHTS = {
     "weight": (NULL_WEIGHT, BAD_WEIGHT, MAX_WEIGHT),
     "count": (NULL_COUNT, BAD_COUNT, MAX_COUNT),
 }
+TEXTUAL = (pl.String, pl.Categorical, pl.Enum)
 # Types of integers that Float64 holds without loss.
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
@@ -97,15 +98,7 @@ def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
 
 
 def column_in_words(role: str, column: str | Sequence[str]) -> str:
-    """The column of a role, or its columns, as the subject of a sentence.
-
-    Examples
-    --------
-    >>> column_in_words("score", "p")
-    "the score column 'p'"
-    >>> print(column_in_words("score", ["p_forest", "p_svm"]))
-    the score columns 'p_forest', 'p_svm'
-    """
+    """The column of a role, or its columns, as the subject of a sentence."""
     columns = [column] if isinstance(column, str) else column
     return f"the {role} column{'s' if len(columns) > 1 else ''} {', '.join(map(repr, columns))}"
 
@@ -140,10 +133,9 @@ def check_numeric(
 ) -> None:
     """Refuse a column that does not hold numbers; the message ends in what was `found` in it."""
     if not (dtype.is_numeric() or dtype == pl.Null):
-        textual = dtype in (pl.String, pl.Categorical, pl.Enum)
         raise InvalidPredictions(
             f"{column_in_words(role, name)} is {dtype}, allowed are numbers{found}.",
-            hint=WRITE_NUMBERS if textual else f"name the column that has the {role}s.",
+            hint=WRITE_NUMBERS if dtype in TEXTUAL else f"name the column that has the {role}s.",
         )
 
 
@@ -151,7 +143,7 @@ def truth_column(
     raw: pl.Expr, dtype: pl.DataType, name: str, positive: Label | Sequence[Label] | None
 ) -> tuple[pl.Expr, dict[int, pl.Expr]]:
     """The truth as Boolean, and its errors by code."""
-    textual = dtype in (pl.String, pl.Categorical, pl.Enum)
+    textual = dtype in TEXTUAL
     if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
         raise InvalidPredictions(
             f"{column_in_words('truth', name)} is {dtype}, allowed are Boolean, numbers, String, "
@@ -163,8 +155,7 @@ def truth_column(
     missing = raw.is_null() | (raw.is_nan() if dtype.is_float() else False)
     named = pl.lit(False)
     if positive is not None:
-        labels = labels_of(positive, str(dtype), textual, dtype == pl.Boolean)
-        named = pl.any_horizontal(raw == label for label in labels)
+        named = pl.any_horizontal(raw == label for label in labels_of(positive, dtype))
     if textual:
         missing |= is_missing_text(raw) & ~named
     errors = {NULL_TRUTH: missing}
@@ -180,12 +171,11 @@ def truth_column(
     return yes, errors | {UNKNOWN_LABEL: ~(yes | no)}
 
 
-def labels_of(
-    positive: Label | Sequence[Label], dtype: str, textual: bool, boolean: bool
-) -> list[Label]:
+def labels_of(positive: Label | Sequence[Label], dtype: pl.DataType) -> list[Label]:
     """The positive labels as a list; raise if they do not fit the type of the truth."""
     labels = listed(positive)
-    kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
+    boolean = dtype == pl.Boolean
+    kinds: tuple[type, ...] = (str,) if dtype in TEXTUAL else (bool,) if boolean else (int, float)
     fit = all(isinstance(one, kinds) and isinstance(one, bool) == boolean for one in labels)
     if not labels or not fit:
         words = " or ".join(kind.__name__ for kind in kinds)

@@ -295,7 +295,7 @@ def rate(
     0.6
     """
     check_choice("name", name, tuple(RATES))
-    limit = float(threshold) if is_number(threshold) and not isinstance(threshold, bool) else nan
+    limit = float(threshold) if is_number(threshold) else nan
     if isnan(limit) or (isinstance(threshold, int) and limit != threshold):
         raise InvalidArgument(
             f"threshold is {threshold!r}, allowed are numbers that fit a 64-bit float.",

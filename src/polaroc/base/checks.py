@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import inf, isfinite
+from math import inf
 from numbers import Real
 from typing import Any, TypeGuard
 
@@ -15,8 +15,8 @@ MAX_NUMBER = 1_000_000
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that fits a float, and no text, Decimal or Fraction."""
-    if not isinstance(value, Real) or isinstance(value, Fraction):
+    """Whether a value is a number that fits a float, and no text, bool, Decimal or Fraction."""
+    if not isinstance(value, Real) or isinstance(value, Fraction | bool):
         return False
     try:
         float(value)
@@ -27,14 +27,13 @@ def is_number(value: object) -> TypeGuard[float]:
 
 def _check(fits: bool, name: str, value: object, allowed: str, hint: str) -> None:
     if not fits:
-        raise InvalidArgument(f"{name} is {shortened(value)}, allowed {allowed}.", hint=hint)
+        raise InvalidArgument(f"{name} is {quoted([value])}, allowed {allowed}.", hint=hint)
 
 
 def check_share(name: str, value: object, *, closed: bool = False) -> None:
     """Refuse what is not a number between 0 and 1, where `closed` also these two."""
-    is_share = is_number(value) and not isinstance(value, bool) and 0 <= float(value) <= 1
+    fits = is_number(value) and (0 <= value <= 1 if closed else 0 < value < 1)
     sign, usual = "≤" if closed else "<", 0.95 if name in ("level", "confidence") else 0.5
-    fits = is_share and (closed or value not in (0, 1))
     _check(fits, name, value, f"is 0 {sign} {name} {sign} 1", example(name, usual))
 
 
@@ -48,7 +47,7 @@ def check_factors(**factors: object) -> None:
 
 def check_ratio(ratio: object) -> None:
     """Refuse what is not a number of test cases per training case."""
-    fits = is_number(ratio) and not isinstance(ratio, bool) and isfinite(ratio) and ratio >= 0
+    fits = is_number(ratio) and 0 <= ratio < inf
     hint = (
         "test over training cases of a fold: test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) "
         "for k folds; or case='id' where its values are the cases of one cross-validation."
@@ -56,11 +55,10 @@ def check_ratio(ratio: object) -> None:
     _check(fits, "test_train_ratio", ratio, "are finite numbers ≥ 0", hint)
 
 
-def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+def check_whole(name: str, value: object, least: int, most: float = inf) -> None:
     """Refuse what is not a whole number from `least` to `most`."""
-    ends = (least, inf if most is None else most)
-    fits = isinstance(value, int) and not isinstance(value, bool) and ends[0] <= value <= ends[1]
-    end = f"≥ {least}" if most is None else f"from {least} to {most:,}"
+    fits = type(value) is int and least <= value <= most
+    end = f"≥ {least}" if most == inf else f"from {least} to {most:,}"
     _check(fits, name, value, f"are whole numbers {end}", example(name, max(least, 1)))
 
 
@@ -110,7 +108,7 @@ def pair_of(values: object) -> tuple[float, float] | None:
 
 def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
     """The sorted shares from 0 to 1, or `given` of them at equal steps; without 1 if not closed."""
-    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MAX_NUMBER:
+    if type(given) is int and 2 <= given <= MAX_NUMBER:
         return [i / (given - 1 if closed else given) for i in range(given)]
     values = [] if is_number(given) else one_or_several(given)
     fits = [is_number(one) and (0 <= one < 1 or (closed and one == 1)) for one in values]
@@ -118,8 +116,3 @@ def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
     allowed = f"are values ≥ 0 and {end}, or their number from 2 to {MAX_NUMBER:,}"
     _check(bool(values) and all(fits), name, given, allowed, example(name, [0.1, 0.2]))
     return sorted({float(value) for value in values})
-
-
-def shortened(value: object) -> str:
-    """A value for a message, cut if it is long."""
-    return quoted([value])

@@ -92,11 +92,11 @@ def as_lazy(frame: object) -> pl.LazyFrame:
 
 
 @overload
-def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
+def collect_like(frame: pl.LazyFrame, result: _F) -> _F: ...
 
 
 @overload
-def collect_like(frame: EagerTable, result: pl.LazyFrame) -> pl.DataFrame: ...
+def collect_like(frame: EagerTable, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame: ...
 
 
 def collect_like(frame: object, result: Any) -> Any:

@@ -8,11 +8,11 @@ from typing import Literal, get_args
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import pair_of, shortened
+from polaroc.base.checks import pair_of
 from polaroc.base.columns import EFFECTIVE, PRIVATE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import Segment, segment
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.typing import Interpolation, Priors, Start
@@ -198,7 +198,7 @@ def rate_range(given: object) -> tuple[float, float]:
     pair = pair_of(given)
     if pair is None or not 0 <= pair[0] < pair[1] <= 1:
         raise InvalidArgument(
-            f"the range is {shortened(given)}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
+            f"the range is {quoted([given])}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
             hint="for example (0, 0.1).",
         )
     return float(pair[0]), float(pair[1])

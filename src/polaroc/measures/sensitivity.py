@@ -9,11 +9,11 @@ from math import pi, sqrt
 import numpy as np
 import polars as pl
 
-from polaroc.base.checks import pair_of, shortened
+from polaroc.base.checks import pair_of
 from polaroc.base.columns import PRIVATE, collect_like
 from polaroc.curves.segments import segment
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.measures.balanced import balanced_point, distance, partial_area, range_error
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
@@ -182,7 +182,7 @@ def check_weights(weights: Sequence[float]) -> None:
     pair = pair_of(weights)
     if pair is None or not any(pair) or not all(0 <= weight < float("inf") for weight in pair):
         raise InvalidArgument(
-            f"weights is {shortened(weights)}, allowed are two finite numbers ≥ 0, not both 0.",
+            f"weights is {quoted([weights])}, allowed are two finite numbers ≥ 0, not both 0.",
             hint="the first weighs the area, the second Sens.",
         )
 

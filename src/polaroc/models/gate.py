@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_text, is_number, shortened
+from polaroc.base.checks import check_text, is_number
 from polaroc.base.text import escape_control, number, rounded_up
 from polaroc.base.text_tables import Result, noted
-from polaroc.errors import InvalidArgument, example
+from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label
 from polaroc.models.compare import WIDER_IN_GATE, compare
 from polaroc.models.gate_limits import (
@@ -237,9 +237,9 @@ def gate(
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
-    if isinstance(margin, bool) or not is_number(margin) or not margin >= 0:
+    if not is_number(margin) or not margin >= 0:
         raise InvalidArgument(
-            f"margin is {shortened(margin)}, allowed is margin ≥ 0: by how much the challenger may "
+            f"margin is {quoted([margin])}, allowed is margin ≥ 0: by how much the challenger may "
             "be worse.",
             hint=example("margin", 0.01),
         )

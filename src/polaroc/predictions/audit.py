@@ -88,7 +88,7 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     if isinstance(table, Cases) and not columns:
         cases = replace(table, nulls="drop").collect()
     else:
-        cases = as_cases(table, {**columns, "nulls": "drop"}, validate=False).collect()
+        cases = as_cases(table, {**columns, "nulls": "drop"}).collect()
     case, keys = cases.case, cases.keys
     refuse_clash(keys, REPORT)
     predictions = read(cases, also=[] if case is None else [case])

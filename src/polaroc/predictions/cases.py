@@ -186,7 +186,8 @@ class Cases(Generic[Held]):
 
     def like(self, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
-        return collect_like(self.rows, result)
+        rows: Any = self.rows
+        return collect_like(rows, result)
 
     def pipe(
         self, function: Callable[Concatenate[Cases[Held], _P], _R], /,
@@ -197,8 +198,7 @@ class Cases(Generic[Held]):
 
     def __repr__(self) -> str:
         names, rows, lines = self.names, self.rows, ["a lazy table"]
-        in_memory = isinstance(rows, pl.DataFrame)
-        if in_memory:
+        if isinstance(rows, pl.DataFrame):
             valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
             if len(names.get("score", ())) > 1:
                 # Each row of the table has a score of each model.
@@ -209,7 +209,7 @@ class Cases(Generic[Held]):
         for role in dict.fromkeys((*NEEDED, *ROLES, "by")):
             if role in names:
                 words = quoted(names[role]) + " (by default)" * self.is_default(role)
-                if in_memory and role in IDENTIFYING:
+                if isinstance(rows, pl.DataFrame) and role in IDENTIFYING:
                     words += f": {rows.select(self.by if role == 'by' else role).n_unique():,}"
                 if role == "score" and len(names[role]) > 1:
                     words += f": {len(names[role]):,} models"
@@ -334,28 +334,21 @@ def as_cases(
     if isinstance(table, Cases) and not columns and not keep and validate:
         cases = table
     else:
-        if isinstance(table, Cases):
-            table, columns = table.source, {**table.columns, **columns}
+        table, columns = source_and_columns(table, columns)
         nulls = columns.get("nulls", "raise")
         check_choice("nulls", nulls, get_args(Nulls))
-        table = as_polars(table)
         names = named_columns(columns, table.collect_schema(), keep)
         rows, errors = canonical_rows(table, columns, names, keep)
         present = rows.collect_schema()
         fields: Any = {role: role for role in ROLES if role in present and role != "fold"}
         cases = Cases(
             rows, **fields, fold=("fold",) if "fold" in names else (),
-            by=tuple(names.get("by", ())), nulls=nulls, source=table, columns=deepcopy({**columns}),
+            by=tuple(names.get("by", ())), nulls=nulls, source=table, columns=deepcopy(columns),
             names=names, errors=errors,
         )  # fmt: skip
         if validate and isinstance(rows, pl.DataFrame):
             cases = cases.collect()
-    for role in refuses:
-        if cases.columns.get(role) not in (None, (), []):
-            raise NotSupported(
-                f"{function} does not support {role}.",
-                hint="leave it out, and take the rows of each value, or one of each cluster.",
-            )
+    refuse_roles(cases.columns, refuses, function)
     lacking = [role for role in needs or NEEDED if role not in cases.names]
     # Without `needs` one of truth and score is enough.
     if lacking and (needs or len(lacking) == len(NEEDED)):
@@ -370,23 +363,40 @@ def as_cases(
     return cases
 
 
+def source_and_columns(
+    table: Any, columns: Mapping[str, Any]
+) -> tuple[pl.DataFrame | pl.LazyFrame, dict[str, Any]]:
+    """A table and its keywords; of cases the table and the keywords they were made from, too."""
+    if isinstance(table, Cases):
+        return table.source, {**table.columns, **columns}
+    return as_polars(table), {**columns}
+
+
+def refuse_roles(columns: Mapping[str, Any], roles: Collection[str], function: str) -> None:
+    """Refuse keywords for roles that a function cannot use."""
+    for role in roles:
+        if columns.get(role) not in (None, (), []):
+            raise NotSupported(
+                f"{function} does not support {role}.",
+                hint="leave it out, and take the rows of each value, or one of each cluster.",
+            )
+
+
 def cases_or_measures(table: Any, columns: Mapping[str, Any]) -> Cases[Any]:
     """The cases of a table; those of a table of measures have neither truth nor score."""
     if isinstance(table, Cases):
-        is_measured = table.truth is None and table.score is None
-        return table if is_measured else as_cases(table, columns)
+        return as_cases(table, columns) if table.names else table
     frame = as_polars(table)
-    present = {*frame.lazy().collect_schema().names()}
-    is_measured = present >= {*MEASURED} and not present >= {*NEEDED}
-    if {*NEEDED} & {*columns} or not is_measured:
+    present = {*frame.collect_schema()}
+    if {*NEEDED} & {*columns} or not present >= {*MEASURED} or present >= {*NEEDED}:
         return as_cases(frame, columns)
     if columns:
         raise InvalidArgument(
             f"the table holds measures, to which {quoted([*columns])} does not apply.",
             hint="leave it out: models and folds have the columns 'model' and 'fold'.",
         )
-    model, fold = ("model" if "model" in present else None), ("fold",) * ("fold" in present)
-    return Cases(frame, model=model, fold=fold, source=frame)
+    model = "model" if "model" in present else None
+    return Cases(frame, model=model, fold=("fold",) * ("fold" in present), source=frame)
 
 
 def same_columns(
@@ -407,7 +417,7 @@ def same_columns(
     table, columns = other, dict[str, Any]()
     if not isinstance(other, Cases):
         table = as_polars(other)
-        present = {*table.lazy().collect_schema().names()}
+        present = {*table.collect_schema()}
         columns = {
             role: value
             for role, value in cases.columns.items()
@@ -417,10 +427,10 @@ def same_columns(
                 or {*([value] if isinstance(value, str) else value or ())} <= present
             )
         }
-    if labelled:
-        return as_cases(table, columns, **options)
-    unlabelled = {**columns, "truth": None, "positive": None}
-    return as_cases(table, unlabelled, needs=["score"], **options)
+    if not labelled:
+        columns |= {"truth": None, "positive": None}
+        options["needs"] = ["score"]
+    return as_cases(table, columns, **options)
 
 
 def check_labels_of(cases: Cases[Any], labels: pl.Series | None = None) -> None:

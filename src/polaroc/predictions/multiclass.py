@@ -9,9 +9,8 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.columns import LABEL, VALUE, column_name, column_names, refuse_clash
-from polaroc.base.tables import as_polars
-from polaroc.errors import InvalidArgument, NotSupported, quoted
-from polaroc.predictions.cases import Cases, as_cases
+from polaroc.errors import InvalidArgument, quoted
+from polaroc.predictions.cases import Cases, as_cases, refuse_roles, source_and_columns
 from polaroc.predictions.columns import NEEDED, Columns, check_columns, named_columns
 from polaroc.predictions.row_checks import INEXACT, score_column
 from polaroc.typing import Label, Table
@@ -70,19 +69,10 @@ def one_vs_rest(
     >>> by_class.rows.filter(pl.col("class") == "a").select("case", "truth", "score").rows()
     [(0, True, 0.9), (1, False, 0.2)]
     """
-    given: dict[str, Any] = {**columns}
-    source: Any = table
-    if isinstance(table, Cases):
-        source, given = table.source, {**table.columns, **columns}
-    for role in ("score", "positive"):
-        if given.get(role) is not None:
-            raise NotSupported(
-                f"one_vs_rest does not support {role}.",
-                hint="leave it out: each class has its column of scores, and is once positive.",
-            )
-    frame = as_polars(source)
+    frame, given = source_and_columns(table, columns)
+    refuse_roles(given, ["score", "positive"], "one_vs_rest")
     named = column_names([*scores.values()] if isinstance(scores, Mapping) else scores, "scores")
-    by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
+    by_class = scores if isinstance(scores, Mapping) else dict(zip(named, named, strict=True))
     label = column_name(given.get("truth", "truth"), "truth")
     schema = frame.collect_schema()
     check_columns(schema, [label, *named])
@@ -97,7 +87,7 @@ def one_vs_rest(
         frame = frame.with_row_index("case")
     others = [name for name in frame.collect_schema() if name not in (label, *named, *ADDED)]
     labels = frame.lazy().select(pl.col(label).unique()).collect().to_series()
-    classes = _classes(by_class, labels, may_strip=not isinstance(scores, Mapping))
+    classes = _classes(by_class, labels, may_strip=by_class is not scores)
     values = [pl.col(name) for name in named]
     if len({schema[name] for name in named}) > 1:
         # As floats, where those that no float holds are null, and refused.

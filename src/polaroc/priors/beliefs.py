@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from polaroc.base.checks import is_number, shortened
+from polaroc.base.checks import is_number
 from polaroc.base.statistics import normal, quadrature
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.priors.grids import prior, range_of, skew
 from polaroc.priors.in_use import level_of, the_estimate
 from polaroc.typing import Array
@@ -187,7 +187,7 @@ def beta(a: float, b: float) -> Belief:
     """
     if not all(is_number(x) and 0.1 <= x <= 1e6 for x in (a, b)):
         raise InvalidArgument(
-            f"beta({shortened(a)}, {shortened(b)}): allowed are parameters from 0.1 to a million.",
+            f"beta({quoted([a])}, {quoted([b])}): allowed are parameters from 0.1 to a million.",
             hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
         )
     from scipy.special import betaincinv, loggamma

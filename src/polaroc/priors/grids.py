@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeGuard
 import numpy as np
 import polars as pl
 
-from polaroc.base.checks import MAX_NUMBER, check_whole, is_number, one_or_several, shortened
-from polaroc.errors import InvalidArgument, check_choice, example
+from polaroc.base.checks import MAX_NUMBER, check_whole, is_number, one_or_several
+from polaroc.errors import InvalidArgument, check_choice, example, quoted
 from polaroc.typing import Prior, Priors, Quantity
 
 OBSERVED: Final = "observed"
@@ -74,7 +74,7 @@ def prior(skew: Quantity) -> Quantity:
     """
     if isinstance(skew, int | float) and not 0 < skew < float("inf"):
         raise InvalidArgument(
-            f"skew is {shortened(skew)}, allowed is 0 < skew < ∞.",
+            f"skew is {quoted([skew])}, allowed is 0 < skew < ∞.",
             hint="skew is negatives per positive.",
         )
     return 1 / (1 + skew)
@@ -196,11 +196,11 @@ def check_prior(value: object, name: str = "prior", *, allow_observed: bool = Fa
     """Raise unless 0 < prior < 1, or, if that is allowed, it is "observed"."""
     if allow_observed and isinstance(value, str) and value == OBSERVED:
         return
-    number = float(value) if is_number(value) and not isinstance(value, bool) else 0.0
+    number = float(value) if is_number(value) else 0.0
     # The skew of the smallest floats is infinite.
     if not 0 < number < 1 or not isfinite((1 - number) / number):
         raise InvalidArgument(
-            f"{name} is {shortened(value)}, allowed is 0 < prior < 1.",
+            f"{name} is {quoted([value])}, allowed is 0 < prior < 1.",
             hint="a prior is a share: 5 % positives is 0.05.",
         )
 
@@ -210,7 +210,7 @@ def range_of(over: object) -> tuple[float, float]:
     ends = one_or_several(over)
     if len(ends) != 2 or isinstance(over, pl.DataFrame):
         raise InvalidArgument(
-            f"over is {shortened(over)}, allowed is a pair (lo, hi) of priors.",
+            f"over is {quoted([over])}, allowed is a pair (lo, hi) of priors.",
             hint=example("over", (0.05, 0.2)),
         )
     lo, hi = ends

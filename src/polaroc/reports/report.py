@@ -8,8 +8,8 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_text, refuse_unused, shortened
-from polaroc.errors import InvalidArgument
+from polaroc.base.checks import check_text, refuse_unused
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.write import atomic_file, check_new
 from polaroc.models.choose import checked_over
 from polaroc.models.inputs import compared_cases
@@ -148,7 +148,7 @@ def report(
         check_text("title", title, "Fraud in March")
     if tell is not None and not callable(tell):
         raise InvalidArgument(
-            f"tell is {shortened(tell)}, allowed is a function of a sentence.",
+            f"tell is {quoted([tell])}, allowed is a function of a sentence.",
             hint="for example tell=print.",
         )
     is_json = file.suffix.lower() == ".json"

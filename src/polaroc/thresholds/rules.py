@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_share, shortened
+from polaroc.base.checks import check_share
 from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
-from polaroc.errors import InvalidArgument, check_choice, example
+from polaroc.errors import InvalidArgument, check_choice, example, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import reweighted, skew, skew_at
 from polaroc.typing import Array, Prior, Quantity
@@ -192,7 +192,7 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
         return {}
     if not isinstance(constraints, Mapping) or not constraints:
         raise InvalidArgument(
-            f"constraints is {shortened(constraints)}, allowed is a mapping of rates to limits.",
+            f"constraints is {quoted([constraints])}, allowed is a mapping of rates to limits.",
             hint=example("constraints", {"precision": 0.8}),
         )
     for name, limit in constraints.items():

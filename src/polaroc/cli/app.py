@@ -9,14 +9,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from polaroc.cli.charts import chart
 from polaroc.cli.evaluate import check, evaluate
 from polaroc.cli.models import choose, compare, gate
-from polaroc.cli.monitor import monitor
-from polaroc.cli.pages import demo, report
+from polaroc.cli.pages import chart, demo, report
 from polaroc.cli.screen import RENAME_FILE, errors_as_messages, refuse
 from polaroc.cli.sql import sql
-from polaroc.cli.thresholds import threshold
+from polaroc.cli.thresholds import monitor, threshold
 
 
 class Commands(TyperGroup):

@@ -80,7 +80,7 @@ Ratio = Annotated[
 Over = Annotated[Range, option("LO HI", "Range of priors, such as 0.05 0.20.")]
 Priors = Annotated[
     list[Any] | None,
-    option("PRIOR", "Prior, or 'observed', that in the data; may be repeated.", parser=prior),
+    option("PRIOR", "Prior, or 'observed' for that of the data; may be repeated.", parser=prior),
 ]
 OnePrior = Annotated[Any, option("PRIOR", "Prior, or 'observed'; not with --over.", parser=prior)]
 Measure = Annotated[Text, option("MEASURE", "Such as iauprec, auprec, auc or brier.")]
@@ -107,6 +107,18 @@ Quiet = Annotated[
         callback=screen.set_quiet,
     ),
 ]  # fmt: skip
+
+
+# The options that say what the columns of a table mean.
+ROLES = (
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "count", "weight",
+    "by",
+)  # fmt: skip
+
+
+def columns(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a command's options, its locals(), that say what columns mean."""
+    return {role: options[role] for role in ROLES if role in options}
 
 
 def given(**options: Any) -> dict[str, Any]:

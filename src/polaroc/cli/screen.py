@@ -25,15 +25,14 @@ from polaroc.files.write import DISK, INPUTS, refusal
 RENAME_FILE = "rename the file, folder or column."
 # Arguments that hints name, as options. Most have the same name.
 OPTIONS = {
-    **{
-        name: "--" + name.replace("_", "-")
-        for name in (
-            "by", "case", "champion", "challenger", "cluster", "confidence", "cost_fn", "cost_fp",
-            "count", "every", "fold", "interpolation", "level", "margin", "measure", "memory",
-            "model", "nulls", "over", "positive", "prior", "score", "test_train_ratio", "time",
-            "truth", "tuning", "weight",
-        )
-    },
+    name: "--" + name.replace("_", "-")
+    for name in (
+        "by", "case", "champion", "challenger", "cluster", "confidence", "cost_fn", "cost_fp",
+        "count", "every", "fold", "interpolation", "level", "margin", "measure", "memory",
+        "model", "nulls", "over", "positive", "prior", "score", "test_train_ratio", "time",
+        "truth", "tuning", "weight",
+    )
+} | {
     "recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac",
     "priors": "--prior", "points": "--threshold", "path": "--out",
 }  # fmt: skip

@@ -13,18 +13,12 @@ Dialect = Literal["spark", "duckdb", "postgres", "bigquery", "snowflake", "trino
 
 def sql(
     table: Annotated[
-        str,
-        typer.Option(
-            help="Table, schema.table or catalog.schema.table, as it is stored.", metavar="TABLE"
-        ),
+        str, opt.option("TABLE", "As stored: TABLE, SCHEMA.TABLE or CATALOG.SCHEMA.TABLE.")
     ],
     truth: Annotated[
         str, opt.option("COLUMN", "Labels: true and false, 1 and 0, or by --positive.")
     ],
-    score: Annotated[
-        list[str],
-        opt.option("COLUMN", "Scores; repeated, a column for each model."),
-    ],
+    score: Annotated[list[str], opt.option("COLUMN", "Scores; repeated, one per model.")],
     dialect: Annotated[Dialect, typer.Option(help="SQL of which warehouse.")] = "duckdb",
     positive: opt.Positive = None,
     nulls: opt.HowNulls = "raise",
@@ -38,7 +32,7 @@ def sql(
     measure: opt.Measures = None,
     interpolation: Annotated[
         Literal["exact", "linear", "step"],
-        typer.Option(help="Of precision between two points of the ROC."),
+        typer.Option(help="How precision runs between two points of the ROC."),
     ] = "exact",
     quiet: opt.Quiet = False,
 ) -> None:
@@ -49,10 +43,7 @@ def sql(
     Example: polaroc sql --dialect snowflake --table sales.predictions --truth LABEL
     --score P --model MODEL --prior 0.05 > measures.sql
     """
-    roles = opt.roles(
-        {}, truth=truth, score=score, positive=positive, nulls=nulls, model=model, fold=fold,
-        count=count, weight=weight, by=by,
-    )  # fmt: skip
+    roles = opt.roles({}, **opt.columns(locals()))
     asked = opt.given(priors=prior, over=over, measure=measure)
     typer.echo(warehouse.sql(table, dialect, interpolation=interpolation, **roles, **asked))
     if not (model or fold):

@@ -73,13 +73,6 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
 
 
 def equal_units(weights: Array) -> int:
-    """The effective number of units for a variance, given their weights (Satterthwaite 1946).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> equal_units(np.full(30, 2.5)), equal_units(np.repeat([1.0, 20.0], [30, 3]))
-    (30, 3)
-    """
+    """The effective number of units for a variance, given their weights (Satterthwaite 1946)."""
     squares = weights**2
     return int(squares.sum() ** 2 / (squares**2).sum() * (1 + ROUNDING)) if weights.size else 0

@@ -54,13 +54,7 @@ def is_missing_text(text: pl.Expr) -> pl.Expr:
 
 
 def named(models: Sequence[object], last: str = "and") -> str:
-    """The first names as an enumeration, with a word before the last of them.
-
-    Examples
-    --------
-    >>> named(["A", "B", "C"]), named(["A", "B", "C"], "or")
-    ('A, B and C', 'A, B or C')
-    """
+    """The first names as an enumeration, with a word before the last of them."""
     words = [one_name(model) for model in models[:MAX_NAMED]]
     if len(models) > MAX_NAMED:
         words.append(f"{len(models) - MAX_NAMED} more")
@@ -185,12 +179,6 @@ def probability(value: float | None) -> str | None:
 
 
 def rounded_up(count: float) -> int:
-    """A count of cases to two digits, upwards; at least 1.
-
-    Examples
-    --------
-    >>> rounded_up(1234.5), rounded_up(99.0), rounded_up(7.0)
-    (1300, 99, 7)
-    """
+    """A count of cases to two digits, upwards; at least 1."""
     step: int = 10 ** max(0, floor(log10(max(count, 1))) - 1)
     return max(step * ceil(count / step), 1)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from polaroc.base.text import escape_control
@@ -68,7 +69,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         return "".join(
-            part.html if isinstance(part, FoldedTable) else f"<p>{_escaped(part)}</p>"
+            part.html
+            if isinstance(part, FoldedTable)
+            else f"<p>{escape(escape_control(str(part)))}</p>"
             for part in self.shown
             if part
         )
@@ -155,11 +158,11 @@ class FoldedTable:
     @property
     def html(self) -> str:
         """The table as HTML, every name and value escaped."""
-        head = "".join(f"<th>{_escaped(heading)}</th>" for heading in self.headings)
-        lines = ["".join(f"<td>{_escaped(cell)}</td>" for cell in row) for row in self.rows]
+        head = "".join(f"<th>{escape(heading)}</th>" for heading in self.headings)
+        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows]
         body = "".join(f"<tr>{line}</tr>" for line in lines)
         return (
-            f"<table><caption>{_escaped(self.title)}</caption>"
+            f"<table><caption>{escape(self.title)}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 
@@ -176,13 +179,6 @@ def _folded(text: str, width: int) -> "Text":
             lines.append("")
         lines[-1] += piece if lines[-1] or piece != " " else ""
     return Text("\n".join(lines))
-
-
-def _escaped(text: object) -> str:
-    """Text for HTML."""
-    from html import escape
-
-    return escape(escape_control(str(text)))
 
 
 def noted(lines: Iterable[str]) -> list[str]:

@@ -50,17 +50,15 @@ def scan(paths: Sequence[str], words: Sequence[str] = (), decimal: str = ".") ->
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
     Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
-    parts: list[pl.LazyFrame] = []
-    files = find_files(paths)
+    parts, files = list[pl.LazyFrame](), find_files(paths)
     for file in files:
         rows = _scan_file(file, words, decimal)
-        names = rows.collect_schema().names()
         pairs = [part.split("=", 1) for part in file.parent.parts if "=" in part[1:]]
         keys = {unquote(key): _hive_value(unquote(value)) for key, value in pairs}
+        names = rows.collect_schema()
         rows = rows.with_columns(**{key: keys[key] for key in keys if key not in names})
         parts.append(rows)
-        differ = {*parts[0].collect_schema()} ^ {*rows.collect_schema()}
-        if differ:
+        if differ := {*parts[0].collect_schema()} ^ {*rows.collect_schema()}:
             raise InvalidArgument(
                 f"of {str(file)!r} and {str(files[0])!r} only one has {quoted(sorted(differ))}.",
                 hint="give files of one table, whose columns have the same names.",
@@ -167,14 +165,12 @@ def _scan_file(file: Path, words: Sequence[str], decimal: str) -> pl.LazyFrame:
 def _scan_text(file: Path, words: Sequence[str], separator: str, decimal: str) -> pl.LazyFrame:
     """A CSV or TSV file, whose columns have a type that fits all of their values."""
     rows = pl.scan_csv(file, glob=False, separator=separator, infer_schema=False)
-    names = rows.collect_schema().names()
+    names = [*rows.collect_schema()]
     if len(names) == 1:
         # A table of predictions has several columns: the mark between them is another one.
         other = max(",;\t|", key=names[0].count)
-        if other in names[0]:
-            separator = other
-            rows = pl.scan_csv(file, glob=False, separator=separator, infer_schema=False)
-            names = rows.collect_schema().names()
+        if other in names[0] and other != separator:
+            return _scan_text(file, words, other, decimal)
     if separator == decimal:
         raise InvalidArgument(
             f"a comma is the decimal mark, and the separator of {str(file)!r} too.",
@@ -187,25 +183,24 @@ def _scan_text(file: Path, words: Sequence[str], separator: str, decimal: str) -
             f"{str(file)!r} has more than one column {quoted(repeated)}.",
             hint="rename or remove the others.",
         )
-    fits: dict[str, dict[type[pl.DataType], str]]
-    fits = {name: _patterns(decimal) if name not in words else {pl.Int64: WHOLE} for name in names}
+    patterns = _patterns(decimal)
+    whole: dict[type[pl.DataType], str] = {pl.Int64: WHOLE}
+    fits = {name: whole if name in words else patterns for name in names}
     # The first rows rule out most types. Of all rows all columns are read: only then does Polars
     # refuse a row with more fields than the header, whose values would be shifted.
     for part in (rows.head(FIRST_ROWS), rows):
         tests = [
             pl.col(name).str.contains(pattern).all().alias(f"{kind} {name}")
-            for name, patterns in fits.items() for kind, pattern in patterns.items()
+            for name, kinds in fits.items() for kind, pattern in kinds.items()
         ]  # fmt: skip
         nulls = pl.struct(pl.all().null_count()).alias("nulls")
         found = part.select(nulls, *tests).collect(engine="streaming")
         fits = {
-            name: {kind: patterns[kind] for kind in patterns if found[f"{kind} {name}"][0]}
-            for name, patterns in fits.items()
+            name: {kind: kinds[kind] for kind in kinds if found[f"{kind} {name}"][0]}
+            for name, kinds in fits.items()
         }
-    types = {name: next(iter(patterns)) for name, patterns in fits.items() if patterns}
-    return rows.with_columns(
-        _value(name, kind, decimal).alias(name) for name, kind in types.items()
-    )
+    types = {name: next(iter(kinds)) for name, kinds in fits.items() if kinds}
+    return rows.with_columns(**{name: _value(name, types[name], decimal) for name in types})
 
 
 def _patterns(decimal: str) -> dict[type[pl.DataType], str]:

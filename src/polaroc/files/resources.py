@@ -35,13 +35,7 @@ BAR_WIDTH = 40
 
 
 def resolve_memory(memory: Memory) -> int:
-    """A size in bytes from bytes, from text, or from ``"auto"``: 60 % of what is available now.
-
-    Examples
-    --------
-    >>> resolve_memory("1.5 GB")
-    1500000000
-    """
+    """A size in bytes from bytes, from text, or from ``"auto"``: 60 % of what is available now."""
     if isinstance(memory, str) and memory == "auto":
         return max(int(available() * SHARE), LEAST)
     size: object = memory

@@ -148,13 +148,7 @@ def _contents(folder: Path) -> tuple[set[str], set[str]]:
 
 
 def blank_seal(kind: str) -> str:
-    """A text to write at the end of a file of some kind, which `sealed` fills in.
-
-    Examples
-    --------
-    >>> blank_seal("polaroc example 1")[:33]
-    'polaroc example 1 sha256:00000000'
-    """
+    """A text to write at the end of a file of some kind, which `sealed` fills in."""
     return f"{kind} sha256:{'0' * LETTERS}"
 
 

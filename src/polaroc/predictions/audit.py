@@ -172,15 +172,6 @@ def balance_note(keys: Sequence[str]) -> pl.Expr:
 
     The rows are one per key, with `positives` and `negatives`. Null where no test set has
     two models: the keys are then nested, such as patients in hospitals.
-
-    Examples
-    --------
-    >>> totals = pl.DataFrame({
-    ...     "model": ["A", "A", "B"], "fold": [1, 2, 1],
-    ...     "positives": [10, 10, 10], "negatives": [90, 90, 90],
-    ... })
-    >>> totals.select(balance_note(["model", "fold"])).to_series().to_list()
-    [None, '1 of 2 models lack this test set', None]
     """
     if len(keys) < 2:
         return pl.lit(None, pl.String)

@@ -7,7 +7,14 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, check_whole
-from polaroc.base.columns import OVER_ENDS, as_lazy, column_name, with_key_types, with_level
+from polaroc.base.columns import (
+    OVER_ENDS,
+    PRIOR_LIMITS,
+    as_lazy,
+    column_name,
+    with_key_types,
+    with_level,
+)
 from polaroc.base.statistics import binomial_band, normal
 from polaroc.base.text import listed_rows, noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
@@ -25,7 +32,6 @@ ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
 QUESTIONS = 3
 # Below this p-value labels are no random sample.
 NOT_RANDOM = 0.001
-PRIOR_LIMITS = ("prior_lower", "prior_upper")
 SHIFTED = (
     "more than the prior has shifted: no mixture of the reference's positives and negatives gives "
     "the scores"

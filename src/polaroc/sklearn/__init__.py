@@ -7,7 +7,7 @@ cross-validation, and a classifier with its threshold set for a prior (extra
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.sklearn.predictions import cross_val_predictions
+from polaroc.sklearn.predictions import cross_val_predictions, need_scikit_learn
 from polaroc.sklearn.scorers import auprec_score, iauprec_score, scorer
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # It inherits from scikit-learn, without which the rest can be imported.
     if name == "PriorThresholdClassifier":
-        from polaroc.sklearn.labels import need_scikit_learn
-
         need_scikit_learn()
         from polaroc.sklearn.threshold_classifier import PriorThresholdClassifier
 

@@ -16,7 +16,7 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
-from polaroc.sklearn.labels import SCORES, binary_labels, need_scikit_learn
+from polaroc.sklearn.predictions import SCORES, binary_labels, need_scikit_learn
 from polaroc.typing import Interpolation, Label, Prior
 
 # Rates and costs of what is called positive; less of some is better.

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import cases as cases_of
 from polaroc.priors.beliefs import Belief
-from polaroc.sklearn.labels import SCORES, positive_scores
-from polaroc.sklearn.predictions import LabelledCases
+from polaroc.sklearn.predictions import SCORES, LabelledCases, positive_scores
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.typing import Array, Label, Prior
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import inf
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -76,3 +77,19 @@ def equal_units(weights: Array) -> int:
     """The effective number of units for a variance, given their weights (Satterthwaite 1946)."""
     squares = weights**2
     return int(squares.sum() ** 2 / (squares**2).sum() * (1 + ROUNDING)) if weights.size else 0
+
+
+def satterthwaite(influences: Array) -> float:
+    """Degrees of freedom, at least 1, of the variance of a sum of influences (Satterthwaite 1946).
+
+    A variance to which few units contribute most is known no better than from so few units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> satterthwaite(np.array([1.0, -1.0, 1.0, -1.0])), satterthwaite(np.array([5.0, 0.1, -0.1]))
+    (3.0, 1.0)
+    """
+    squares = influences**2
+    fourth = float((squares**2).sum())
+    return max(float(squares.sum()) ** 2 / fourth - 1, 1.0) if fourth > 0 else inf

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from polaroc.base.statistics import ROUNDING, normal
+from polaroc.base.statistics import ROUNDING, normal, satterthwaite
 from polaroc.typing import Array
 
 FITTED = "these fitted models on other cases like these"
@@ -60,14 +60,10 @@ class UnitInfluences(NamedTuple):
         return [own[measure, first] - own[measure, second] for own in self.sums]
 
     def degrees_of_freedom(self, influences: Sequence[Array]) -> float:
-        """Those of the variance of a sum of influences (Satterthwaite 1946).
-
-        A variance to which few units contribute most is known no better than from so few units.
-        """
-        joined = np.concatenate(influences) if self.joint is None else influences[0] + influences[1]
-        squares = joined**2
-        fourth = float((squares**2).sum())
-        return max(float(squares.sum()) ** 2 / fourth - 1, 1.0) if fourth > 0 else inf
+        """Those of the variance of a sum of influences of the units."""
+        if self.joint is None:
+            return satterthwaite(np.concatenate(influences))
+        return satterthwaite(influences[0] + influences[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,12 +216,12 @@ def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
     difference = estimates[first] - estimates[second]
     size = float(np.abs(estimates[np.isfinite(estimates)]).max(initial=1.0))
     covariance = evidence.covariance[0]
-    own, other = covariance[first, first], covariance[second, second]
-    variance = own + other - 2 * covariance[first, second]
+    both = covariance[first, first] + covariance[second, second]
+    variance = both - 2 * covariance[first, second]
     if evidence.influences is not None:
         # Models that are all but equal would drown in the rounding of three variances. One pair
         # at a time, since there may be millions of cases.
-        for place in np.flatnonzero(variance < SIMILAR * (own + other)):
+        for place in np.flatnonzero(variance < SIMILAR * both):
             influences = evidence.influences.difference(int(first[place]), int(second[place]))
             rows = [part[None] for part in influences]
             variance[place] = evidence.influences.covariance(rows).item()
@@ -240,13 +236,7 @@ def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
 
 def all_pairs(evidence: Evidence) -> Contrasts:
     """The differences of every two models."""
-    return contrasts(evidence, *pair_places(evidence.estimates.shape[1]))
-
-
-def pair_places(models: int) -> tuple[Array, Array]:
-    """The places of the first and of the second model of each pair."""
-    first, second = np.triu_indices(models, 1)
-    return first, second
+    return contrasts(evidence, *np.triu_indices(evidence.estimates.shape[1], 1))
 
 
 def quantile(level: float | Array, freedom: float = inf) -> Array:

@@ -157,7 +157,8 @@ def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradie
     lo, hi = over
     # Other segments are balanced at priors beyond the range.
     begin, end = (_crossed(segments, skew(prior)) for prior in over)
-    at = _ranges(begin, np.minimum(end + 1, segments.starts[1:]))
+    number = np.arange(len(segments.pos))
+    at = np.flatnonzero((number >= segments.each(begin)) & (number <= segments.each(end)))
     t0, f0, dt, df, t1, f1 = (
         getattr(segments, name)[at] for name in ("t0", "f0", "dt", "df", "t1", "f1")
     )
@@ -188,8 +189,8 @@ def _crossed(segments: Segments, skewed: float) -> Array:
 
     Rates never fall along a curve.
     """
-    before = segments.count(1 - segments.t1 > skewed * segments.f1)
-    crossed: Array = segments.starts[:-1] + before
+    is_before = 1 - segments.t1 > skewed * segments.f1
+    crossed: Array = segments.starts[:-1] + segments.total(is_before.astype(np.int64))
     return crossed
 
 
@@ -203,11 +204,3 @@ def _run_start(segments: Segments) -> Array:
     """The false positive rate at the start of the horizontal run before each segment."""
     start = segments.fp - segments.neg - segments.level
     return start / segments.each(segments.negatives)
-
-
-def _ranges(begin: Array, end: Array) -> Array:
-    """The numbers from each beginning up to its end, without it."""
-    sizes = end - begin
-    before = np.cumsum(sizes) - sizes
-    numbers: Array = np.arange(sizes.sum()) + np.repeat(begin - before, sizes)
-    return numbers

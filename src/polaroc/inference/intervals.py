@@ -1,4 +1,10 @@
-"""Confidence intervals of measures, by key."""
+"""Confidence intervals of measures, by key.
+
+From ranked rows to limits: the segments of the curves (`segment_arrays`), the gradient of a measure
+with respect to them (`gradients`), the influence of each case (`influence`), variances from sums of
+squared influences of cases or clusters (`variances`), and limits on the scale of log-odds or
+logarithms here.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +35,11 @@ from polaroc.inference.variances import (
     CLASSES,
     NO_VARIANCE,
     Units,
+    area_variances,
     cases_as_units,
     cluster_numbers,
     clusters_as_units,
-    spread_of_areas,
-    spread_of_losses,
+    loss_variances,
 )
 from polaroc.measures.scoring import ON_THE_HULL, case_loss
 from polaroc.measures.spec import Measure
@@ -71,41 +77,30 @@ def limits_of_ranked(
 
     `wide` has the totals of each key and the columns of the measures' estimates.
     """
-    from scipy.special import stdtrit
-
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in CLASSES}
     units = cases_as_units(**totals)
     segments = Segments.of(found, (units.positives, units.negatives))
     if found.clusters is not None:
         units = clusters_as_units(found, totals, segments, weighted=predictions.sampled)
         segments = Segments.of(found, (units.positives, units.negatives))
-    # One degree of freedom less than there are units of the rarer class.
-    quantile = stdtrit(np.minimum(units.positives, units.negatives) - 1, (1 + level) / 2)
     areas = [one for one in measures if one.is_area]
     losses = [one for one in measures if not one.is_area]
     limits = []
     if areas:
         names = [name for one in areas for name in (*one.sums, *one.least)]
         sums = totals | {name: wide[name].fill_null(np.nan).to_numpy() for name in names}
-        spread = spread_of_areas(segments, areas, units, sums)
+        estimates, variances = area_variances(segments, areas, units, sums)
         limits += [
-            _area_limits(
-                measure,
-                spread.estimates[:, i],
-                spread.variances[:, i],
-                units,
-                quantile,
-                (1 - level) / 2,
-            )
+            _area_limits(measure, estimates[:, i], variances[:, i], units, level)
             for i, measure in enumerate(areas)
         ]
     if losses:
         scores = pl.DataFrame()
         if any(one.score_sums for one in losses):
             scores = _scores(predictions, wide)
-        spread = spread_of_losses(scores, losses, totals, units)
+        estimates, variances = loss_variances(scores, losses, totals, units)
         limits += [
-            _loss_limits(measure, spread.estimates[:, i], spread.variances[:, i], units, quantile)
+            _loss_limits(measure, estimates[:, i], variances[:, i], units, level)
             for i, measure in enumerate(losses)
         ]
     # The catalogue has areas before losses.
@@ -153,7 +148,7 @@ def _scores(predictions: Predictions, wide: pl.DataFrame) -> pl.DataFrame:
 
 
 def _area_limits(
-    measure: Measure, estimates: Array, variances: Array, units: Units, quantile: Array, tail: float
+    measure: Measure, estimates: Array, variances: Array, units: Units, level: float
 ) -> Limits:
     """The limits of an area, or of a point of a curve, on the scale of log-odds.
 
@@ -167,11 +162,11 @@ def _area_limits(
         error = np.where(units.enough, np.sqrt(known), np.nan)
         has_limits = (error > 0) & (estimates > 0) & (estimates < 1)
         odds = estimates / (1 - estimates)
-        factor = np.exp(quantile * error / (estimates * (1 - estimates)))
+        factor = np.exp(units.quantile(level) * error / (estimates * (1 - estimates)))
         lower, upper = 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
         lower, upper = (np.where(has_limits, end, np.nan) for end in (lower, upper))
         note = _note(units, error[0], ~has_limits[0] & ~np.isnan(estimates[0]))
-        least = _perfect_lower_limit(measure, tail, units)
+        least = _perfect_lower_limit(measure, (1 - level) / 2, units)
         if least is not None:
             perfect = (estimates >= 1 - ROUNDING) & (error == 0)
             lower, upper = np.where(perfect, least, lower), np.where(perfect, 1.0, upper)
@@ -187,7 +182,7 @@ def _area_limits(
 
 
 def _loss_limits(
-    measure: Measure, estimates: Array, variances: Array, units: Units, quantile: Array
+    measure: Measure, estimates: Array, variances: Array, units: Units, level: float
 ) -> Limits:
     """The limits of a loss, or of 1 less a skill, on the logarithmic scale of the loss.
 
@@ -204,7 +199,7 @@ def _loss_limits(
         error = np.where(units.enough & defined, np.sqrt(variances), np.nan)
         is_skill = measure.bounds[0] is None
         loss = 1 - estimates if is_skill else estimates
-        factor = np.exp(quantile * error / loss)
+        factor = np.exp(units.quantile(level) * error / loss)
         ends = [loss / factor, loss * factor]
         lower, upper = (1 - end for end in reversed(ends)) if is_skill else ends
         has_limits = (error > 0) & (loss > 0)

@@ -128,11 +128,6 @@ class Segments:
         return rest
 
     @cached_property
-    def key(self) -> Array:
-        """The number of the key of each segment."""
-        return self.each(np.arange(len(self.positives)))
-
-    @cached_property
     def has_ties(self) -> bool:
         """Whether positives and negatives share a score, so that a segment is not vertical."""
         return bool(self.neg.any())
@@ -182,10 +177,6 @@ class Segments:
     def total(self, values: Array) -> Array:
         """Sums over the segments of each key."""
         return np.add.reduceat(values, self.starts[:-1])
-
-    def count(self, holds: Array) -> Array:
-        """The number of segments of each key for which a condition holds."""
-        return self.total(holds.astype(np.int64))
 
     def running(self, values: Array) -> Array:
         """Running sums over the segments of each key."""

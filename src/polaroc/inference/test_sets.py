@@ -1,16 +1,18 @@
-"""Evidence on fitted models from the cases of one test set, which are summed by cluster."""
+"""The cases of one test set as arrays, and the evidence that they are on fitted models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isinf
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from polaroc.base.columns import PLACE, parts_by_key
 from polaroc.base.statistics import equal_units
 from polaroc.inference.evidence import (
     FEWEST_CLUSTERS,
@@ -20,9 +22,11 @@ from polaroc.inference.evidence import (
     UnitInfluences,
 )
 from polaroc.inference.influence import CaseInfluence, influence_of_cases, influence_on_cost
-from polaroc.inference.scored_cases import ScoredCases
+from polaroc.inference.variances import cluster_numbers
 from polaroc.measures.scoring import case_loss
 from polaroc.measures.spec import Measure
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.table import each_counted
 from polaroc.typing import Array
 
 # Cases from which on models have threads of their own.
@@ -42,6 +46,77 @@ ALL_ALIKE = (
     "the thresholds treat all cases of a class alike, so that these cases do not tell how much "
     "others would change that"
 )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredCases:
+    """The cases of one test set, which all models scored."""
+
+    models: Sequence[object] | pl.Series  # sorted
+    scores: list[Array]  # of each model
+    truth: Array
+    clusters: Array | None = None  # numbers from 0 on
+    weights: Array | None = None  # sampling weights
+
+    @property
+    def class_counts(self) -> tuple[int, int]:
+        """The numbers of positives and negatives, of weighted ones their effective numbers."""
+        if self.weights is None:
+            positives = int(np.count_nonzero(self.truth))
+            return positives, self.truth.size - positives
+        return equal_units(self.weights[self.truth]), equal_units(self.weights[~self.truth])
+
+    @property
+    def share_clusters(self) -> bool:
+        """Whether two cases are in one cluster: clusters of one case each are cases."""
+        return self.clusters is not None and np.bincount(self.clusters).max(initial=0) > 1
+
+    @property
+    def unequal_weights(self) -> Array | None:
+        """The weights, None where those of a class are equal, and so do not change variances."""
+        if self.weights is None:
+            return None
+        by_class = (self.weights[self.truth], self.weights[~self.truth])
+        are_equal = all(own.size == 0 or own.min() == own.max() for own in by_class)
+        return None if are_equal else self.weights
+
+    def of(self, places: Sequence[int]) -> ScoredCases:
+        """The same cases with the scores of some of the models."""
+        return replace(
+            self,
+            models=[self.models[place] for place in places],
+            scores=[self.scores[place] for place in places],
+        )
+
+
+def scored_by_key(cases: Cases[Any], keys: Sequence[str]) -> dict[tuple[Any, ...], ScoredCases]:
+    """The cases of each key, as those of one model.
+
+    A cluster has one number in all keys; where none is named, each case is one.
+    """
+    rows = each_counted(cases.collect()).rows
+    if "error" in rows.columns:
+        rows = rows.filter(pl.col("error").is_null())
+    if cases.weight is not None:
+        rows = rows.filter(pl.col("weight") > 0)
+    if cases.cluster is None and cases.case is not None:
+        unit: pl.Expr = pl.col("case")
+        if cases.count is not None:
+            # A row that counts several stands for as many cases.
+            unit = pl.struct("case", pl.int_range(pl.len()).over(*keys, "case").alias(PLACE))
+        rows = rows.with_columns(cluster=unit)
+    if "cluster" in rows.columns:
+        rows = rows.with_columns(cluster=pl.Series(cluster_numbers(rows["cluster"])))
+    return {
+        key: ScoredCases(
+            [None],
+            [own["score"].to_numpy()],
+            own["truth"].to_numpy(),
+            own["cluster"].to_numpy() if "cluster" in own.columns else None,
+            own["weight"].to_numpy() if "weight" in own.columns else None,
+        )
+        for key, own in parts_by_key(rows, keys).items()
+    }
 
 
 def evidence_from_cases(
@@ -71,14 +146,18 @@ def evidence_from_cases(
     units = evidence.influences
     if units is None:
         return evidence
-    # The AUC moves by no more than its share with any unit, unless weights differ. Losses of few
-    # cases may be most of the sum.
+    # Few units may have most of the variance: of losses always, of areas if weights differ or, but
+    # for the AUC, which moves by no more than its share with any unit, in clusters.
     independent, weighted = isinf(evidence.degrees_of_freedom), cases.unequal_weights is not None
-    degrees_of_freedom = [evidence.degrees_of_freedom] + [
-        units.degrees_of_freedom(units.difference(first, second, place))
+    uneven = [
+        place
         for place, measure in enumerate(measures)
         if case_loss(measure) is not None
         or (not independent and (measure.bias_skew is not None or weighted))
+    ]
+    degrees_of_freedom = [evidence.degrees_of_freedom] + [
+        units.degrees_of_freedom(units.difference(first, second, place))
+        for place in uneven
         for first, second in combinations(range(len(evidence.models)), 2)
     ]
     return replace(evidence, degrees_of_freedom=min(degrees_of_freedom))

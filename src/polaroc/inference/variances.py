@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -87,6 +86,12 @@ class Units:
         enough: Array = np.minimum(self.positives, self.negatives) >= self.least
         return enough
 
+    def quantile(self, level: float) -> Array:
+        """Student's t, with one degree of freedom less than there are units of the rarer class."""
+        from scipy.special import stdtrit
+
+        return np.asarray(stdtrit(np.minimum(self.positives, self.negatives) - 1, (1 + level) / 2))
+
     def variances(
         self, positives: Array, negatives: Array, moments: Array, more: Array | None = None
     ) -> Array:
@@ -118,16 +123,6 @@ class Units:
             ratio = np.where(varies[0] & varies[1], (of_pos * of_neg) / (of_pos[0] * of_neg[0]), 0)
             summed: Array = of_pos + of_neg + 2 * between[2] * np.sqrt(ratio)
             return np.maximum(summed, 0.0)
-
-
-class Spread(NamedTuple):
-    """Estimates and variances by place of pseudo-cases, measure and key; NaN if undefined.
-
-    Variances are NaN with fewer than two units of a class, and 0 if all have the same influence.
-    """
-
-    estimates: Array
-    variances: Array
 
 
 def cases_as_units(positives: Array, negatives: Array) -> Units:
@@ -237,12 +232,14 @@ def _clusters_in_keys(numbers: Array, key: Array, keys: int) -> tuple[Array, Arr
     return place, np.searchsorted(ends, distinct, "right")
 
 
-def spread_of_areas(
+def area_variances(
     segments: Segments, measures: Sequence[Measure], units: Units, sums: Mapping[str, Array]
-) -> Spread:
-    """The spread of areas and points of curves, from the segments of all keys.
+) -> tuple[Array, Array]:
+    """Estimates and variances of areas and points of curves, from the segments of all keys.
 
-    `sums` are the columns of estimates, by key.
+    Both are by place of pseudo-cases, measure and key, NaN if undefined. Variances are NaN with
+    fewer than two units of a class, and 0 if all have the same influence. `sums` are the columns of
+    estimates, by key.
     """
     shape = len(PLACES), len(measures), len(segments.positives)
     estimates, of_pos, of_neg = (np.full(shape, np.nan) for _ in range(3))
@@ -276,22 +273,22 @@ def spread_of_areas(
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         list(pool.map(fill, product(PLACES, enumerate(segments.blocks()))))
-    return Spread(estimates, units.variances(of_pos, of_neg, moments))
+    return estimates, units.variances(of_pos, of_neg, moments)
 
 
-def spread_of_losses(
+def loss_variances(
     scores: pl.DataFrame, measures: Sequence[Measure], totals: Mapping[str, Array], units: Units
-) -> Spread:
-    """The spread of means of losses, as they are and with one more case at each place.
+) -> tuple[Array, Array]:
+    """Estimates and variances of means of losses, as they are and with one more case, `ONE_MORE`.
 
-    Few cases tell little about losses that are rare. `scores` are the cases, in the columns of the
-    losses; `totals` are `positives` and `negatives`.
+    Few cases tell little about losses that are rare. Both are as in `area_variances`. `scores` are
+    the cases, in the columns of the losses; `totals` are `positives` and `negatives`.
     """
     shape = len(ONE_MORE), len(measures), len(totals["positives"])
     estimates, of_pos, of_neg, of_prior = (np.zeros(shape) for _ in range(4))
     losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
     if not losses:
-        return Spread(estimates, of_pos)
+        return estimates, of_pos
     sums = merged(measures[i].score_sums for i, _ in losses)
     loss_sums = merged(_loss_sums(loss, i) for i, loss in losses)
     by_key = (
@@ -334,7 +331,7 @@ def spread_of_losses(
                 own = _cluster_moments(scores, loss)
                 moments[:, i, own[KEY_INDEX].to_numpy()] = own.drop(KEY_INDEX).to_numpy().T
     more_units = np.array([one[:2] for one in ONE_MORE]).T
-    return Spread(estimates, units.variances(of_pos, of_neg, moments, more_units) + of_prior)
+    return estimates, units.variances(of_pos, of_neg, moments, more_units) + of_prior
 
 
 def _name(number: int, what: str) -> str:

@@ -23,8 +23,7 @@ from polaroc.inference.evidence import (
     common_variance,
     evidence_from_folds,
 )
-from polaroc.inference.scored_cases import ScoredCases
-from polaroc.inference.test_sets import evidence_from_cases
+from polaroc.inference.test_sets import ScoredCases, evidence_from_cases
 from polaroc.measures.catalog import CATALOG, higher_is_better, label, value_range
 from polaroc.measures.scoring import case_loss
 from polaroc.measures.table import humanize_note

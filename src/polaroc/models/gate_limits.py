@@ -10,7 +10,7 @@ from polaroc.base.statistics import equal_units
 from polaroc.base.text import rounded_up
 from polaroc.inference.evidence import NO_ERROR, quantile
 from polaroc.inference.influence import influence_of_cases, values
-from polaroc.inference.scored_cases import scored_by_key
+from polaroc.inference.test_sets import scored_by_key
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.models.inputs import Inputs

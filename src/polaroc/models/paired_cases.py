@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.columns import HAVE, SIZE
 from polaroc.base.text import MAX_NAMED, listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
-from polaroc.inference.scored_cases import ScoredCases
+from polaroc.inference.test_sets import ScoredCases
 from polaroc.inference.variances import cluster_numbers
 from polaroc.measures.catalog import CATALOG, default_measures, select_measures
 from polaroc.measures.scoring import CASE_LOSSES

@@ -23,7 +23,7 @@ from polaroc.base.columns import (
     refuse_clash,
     with_level,
 )
-from polaroc.base.statistics import equal_units
+from polaroc.base.statistics import equal_units, satterthwaite
 from polaroc.base.text import p_in_words, p_value, with_limits
 from polaroc.base.text_tables import Result, noted
 from polaroc.base.text_tables import table as text_table
@@ -358,9 +358,8 @@ class Estimate(NamedTuple):
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the variance, at least 1 (Satterthwaite 1946)."""
-        squares = np.bincount(self.cluster, self.influences) ** 2
-        return max(float(squares.sum() ** 2 / (squares**2).sum()) - 1, 1.0)
+        """The degrees of freedom of the variance."""
+        return satterthwaite(np.bincount(self.cluster, self.influences))
 
 
 def _regressions(score: Array, truth: Array, weight: Array, cluster: Array) -> dict[str, Estimate]:

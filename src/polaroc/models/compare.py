@@ -17,6 +17,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import (
     FEWEST_CLUSTERS,
+    Contrasts,
     Evidence,
     all_pairs,
     by_holm,
@@ -215,8 +216,8 @@ def of_values(
         omnibus.append(("Nadeau-Bengio corrected F", *f_test(evidence)))
     lower, upper = (np.clip(limits[0], *value_range(measure)) for limits in evidence.limits(level))
     return _comparison(
-        evidence, (lower, upper), omnibus, level, measure=label, target="algorithm",
-        higher_is_better=higher_is_better(measure), size=len(values.values),
+        evidence, all_pairs(evidence), (lower, upper), omnibus, level, measure=label,
+        target="algorithm", higher_is_better=higher_is_better(measure), size=len(values.values),
         test_train_ratio=ratio,
         warnings=(
             *warnings, *values.warnings,
@@ -282,7 +283,7 @@ def of_fitted(
     test = f"largest |{'z' if freedom is None else 't'}|, Holm"
     is_at_prior = at is not None and name in CATALOG and CATALOG[name].at_priors
     return _comparison(
-        evidence, limits, [(test, *omnibus)], level, target="trained",
+        evidence, pairs, limits, [(test, *omnibus)], level, target="trained",
         measure=f"{name} at prior {at}" if is_at_prior else name,
         higher_is_better=higher_is_better(name), size=cases.truth.size,
         warnings=(*warnings, *about, *doubts),
@@ -290,12 +291,11 @@ def of_fitted(
 
 
 def _comparison(
-    evidence: Evidence, limits: tuple[Array, Array] | None, omnibus: Sequence[tuple[object, ...]],
-    level: float, *, warnings: Sequence[str], **fields: Any,
+    evidence: Evidence, pairs: Contrasts, limits: tuple[Array, Array] | None,
+    omnibus: Sequence[tuple[object, ...]], level: float, *, warnings: Sequence[str], **fields: Any,
 ) -> Comparison:  # fmt: skip
     """The pairs with Holm's adjustment, and the models, as tidy tables."""
-    models, pairs = pl.Series("model", evidence.models), all_pairs(evidence)
-    adjusted = by_holm(pairs, level)
+    models, adjusted = pl.Series("model", evidence.models), by_holm(pairs, level)
     (lower, upper), (least, most) = pairs.limits(level), pairs.limits(adjusted.level)
     tests = pl.DataFrame({
         "std_error": pairs.std_error, "lower": lower, "upper": upper, "adjusted_lower": least,

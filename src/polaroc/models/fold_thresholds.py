@@ -5,6 +5,8 @@ together: recall and false positive rate are taken per fold, and a threshold is 
 their means over the folds.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -41,13 +43,13 @@ ON_OTHERS = "Set it on cases that this model was not trained on."
 class Folds(NamedTuple):
     """The predictions of one model on several folds, sorted with the best score first."""
 
-    score: "Array"
-    truth: "Array"
-    weight: "Array"
-    fold: "Array"  # numbers from 0
-    case: "Array"  # the same, of whole clusters where there are any
+    score: Array
+    truth: Array
+    weight: Array
+    fold: Array  # numbers from 0
+    case: Array  # the same, of whole clusters where there are any
 
-    def where(self, kept: "Array | slice") -> "Folds":
+    def where(self, kept: Array | slice) -> Folds:
         """The rows at a mask, or those of a slice."""
         return Folds(*(column[kept] for column in self))
 
@@ -69,12 +71,12 @@ class Folds(NamedTuple):
         best = [need.best(recall, alarms) for need in needs]
         return [None if i == 0 else float(self.score[ends[i - 1]]) for i in best]
 
-    def totals(self, count: int) -> "Array":
+    def totals(self, count: int) -> Array:
         """The positives and the negatives of each of so many folds."""
         of_class = np.bincount(self.fold + count * ~self.truth, self.weight, 2 * count)
         return np.reshape(of_class, (2, count))
 
-    def _mean_rate(self, in_class: "Array") -> "Array":
+    def _mean_rate(self, in_class: Array) -> Array:
         """The mean over folds of the share of a class that scores at least as much as each row."""
         counted = np.where(in_class, self.weight, 0.0)
         totals = np.bincount(self.fold, counted)
@@ -86,8 +88,8 @@ class Folds(NamedTuple):
 class HeldOutRates(NamedTuple):
     """Rates of thresholds on held-out cases."""
 
-    tpr: "Array"  # needs × folds, NaN without the class
-    fpr: "Array"
+    tpr: Array  # needs × folds, NaN without the class
+    fpr: Array
 
 
 def read_folds(cases: Cases[pl.DataFrame]) -> Folds:

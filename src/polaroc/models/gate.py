@@ -22,7 +22,7 @@ from polaroc.models.gate_limits import (
     why_too_few,
     with_unseen,
 )
-from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
+from polaroc.models.inputs import compared_cases, read_inputs, single_prior, two_models
 from polaroc.models.measure_rows import describe_priors, needs_range, of_one_range
 from polaroc.models.paired_cases import single_measure
 from polaroc.predictions.cases import Cases
@@ -265,7 +265,7 @@ def gate(
     if lower is not None and (inputs.on_cases or measure in AREAS):
         limits: tuple[float, float] | None = None
         if inputs.are_measures or inputs.cases.case is None:
-            positives = _positives_of_folds(inputs, compared.test_train_ratio)
+            positives = _positives_of_folds(inputs.cases, compared.test_train_ratio)
             note = None if positives else UNKNOWN_POSITIVES
             if positives:
                 # As of so many equal cases, which may be no whole number.
@@ -273,7 +273,7 @@ def gate(
                 limits = with_unseen((lower, upper), difference, unseen)
         else:
             one = single_measure(measure, prior or "observed", over, score_prior)
-            units = unit_influences(inputs, challenger, one)
+            units = unit_influences(inputs.cases, challenger, one)
             note = why_too_few(one, units)
             if note is None:
                 limits = difference_limits(measure, difference, units, level)
@@ -308,10 +308,10 @@ def gate(
     return replace(result, warnings=(needed, *result.warnings))
 
 
-def _positives_of_folds(inputs: Inputs, ratio: float | None) -> float | None:
+def _positives_of_folds(cases: Cases[pl.DataFrame], ratio: float | None) -> float | None:
     """The number of positives of all folds, None where the table does not tell it."""
-    cases, rows = inputs.cases, inputs.cases.rows
-    if not inputs.are_measures:
+    rows = cases.rows
+    if cases.truth is not None:
         size = pl.len() if cases.count is None else pl.col("count").sum()
         rows = rows.filter("truth").group_by(cases.keys).agg(size.alias("positives"))
     is_known = rows.schema.get("positives", pl.String()).is_integer() and cases.weight is None

@@ -4,6 +4,7 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from polaroc.base.columns import EFFECTIVE
 from polaroc.base.statistics import equal_units
@@ -13,7 +14,7 @@ from polaroc.inference.influence import influence_of_cases, values
 from polaroc.inference.test_sets import scored_by_key
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
-from polaroc.models.inputs import Inputs
+from polaroc.predictions.cases import Cases
 from polaroc.typing import Array
 
 # Measures that are means over the positives, of which a model may miss some.
@@ -35,9 +36,9 @@ class Units(NamedTuple):
     cases: tuple[int, ...]  # the positives and the negatives, of weighted ones the effective
 
 
-def unit_influences(inputs: Inputs, challenger: object, measure: Measure) -> Units:
+def unit_influences(cases: Cases[pl.DataFrame], challenger: object, measure: Measure) -> Units:
     """The influences of cases or clusters, over folds the mean of each."""
-    folds = scored_by_key(inputs.cases, inputs.cases.keys)
+    folds = scored_by_key(cases, cases.keys)
     numbers = [fold.clusters for fold in folds.values() if fold.clusters is not None]
     units = 1 + max(int(number.max()) for number in numbers)
     influences, sizes = np.zeros((2, units)), np.zeros((2, units))
@@ -48,17 +49,18 @@ def unit_influences(inputs: Inputs, challenger: object, measure: Measure) -> Uni
         by_class = (found.positives[0] + found.estimates[0], found.negatives[0])
         for place, rows in enumerate((fold.truth, ~fold.truth)):
             unit, weight = number[rows], weights[rows]
-            moved = np.bincount(unit, weight * by_class[place], units)
-            influences[place] += moved if model == challenger else -moved
+            sign = 1 if model == challenger else -1
+            influences[place] += sign * np.bincount(unit, weight * by_class[place], units)
             sizes[place] += np.bincount(unit, weight, units) / 2
     totals = sizes.sum(axis=1, keepdims=True)
     shares, influences = sizes / totals, influences / totals
     influences -= shares * influences.sum(axis=1, keepdims=True)
-    counts = tuple(int(np.count_nonzero(own)) for own in shares)
-    cases = tuple(round(total) for total in totals.flat)
-    if inputs.cases.weight is not None:
-        counts = cases = tuple(equal_units(own[own > 0]) for own in shares)
-    return Units(influences.sum(axis=0), shares, counts, cases)
+    counts = tuple(int(np.count_nonzero(of_class)) for of_class in shares)
+    sizes_of_classes = tuple(round(total) for total in totals.flat)
+    if cases.weight is not None:
+        counts = tuple(equal_units(of_class[of_class > 0]) for of_class in shares)
+        sizes_of_classes = counts
+    return Units(influences.sum(axis=0), shares, counts, sizes_of_classes)
 
 
 def why_too_few(measure: Measure, units: Units) -> str | None:
@@ -98,14 +100,14 @@ def difference_limits(
     influences, fewest = units.influences, min(units.counts)
     reach = float(quantile(level, fewest - 1))
     squares = float(influences @ influences)
-    largest = sum(float(abs(influences[own > 0]).max()) ** 2 for own in units.shares)
+    largest = sum(float(abs(influences[of_class > 0]).max()) ** 2 for of_class in units.shares)
     width = reach * sqrt(squares * fewest / (fewest - 1) + PSEUDO * largest)
     skewness = float((influences**3).sum()) / squares * (2 * reach**2 + 1) / 6
     limits = difference - width + min(skewness, 0.0), difference + width + max(skewness, 0.0)
     if measure not in AREAS:
         return limits
     classes = units.shares if measure == "auc" else units.shares[:1]
-    return with_unseen(limits, difference, max(unseen_share(own, level) for own in classes))
+    return with_unseen(limits, difference, max(unseen_share(one, level) for one in classes))
 
 
 def unseen_share(shares: Array, level: float) -> float:

@@ -68,8 +68,7 @@ class Rows:
     def check_prior(self, prior: Prior | None) -> None:
         """Raise where the table lacks the measure at a prior, or has it at several without one."""
         known = distinct(self.frame["prior"])
-        listed = ", ".join(f"{one:.6g}" for one in known[:20])
-        listed += f" and {len(known) - 20} more" if len(known) > 20 else ""
+        listed = quoted([float(f"{one:.6g}") for one in known], 20)
         if prior is None:
             counts = self.frame.group_by(self.keys).agg(pl.col("prior").n_unique())
             if counts["prior"].max() != 1:

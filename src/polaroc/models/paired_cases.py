@@ -84,21 +84,19 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
 
     Each fold is a test set. Without a `case` all rows that can be ranked are kept.
     """
-    kept, ids = cases.rows, [*cases.fold, "case"]
-    if "error" in kept:
-        kept = kept.filter(pl.col("error").is_null()).drop("error")
-    warnings = []
+    rows, ids = cases.rows, [*cases.fold, "case"]
+    is_scored = pl.col("error").is_null() if "error" in rows.columns else pl.lit(True)
+    kept, warnings = rows.filter(is_scored).drop("error", strict=False), list[str]()
     if cases.case is None:
-        if dropped := cases.rows.height - kept.height:
+        if dropped := rows.height - kept.height:
             warnings.append(left_out(dropped))
         return replace(cases, rows=kept, nulls="raise", errors=()), warnings
-    models, number = cases.rows["model"].n_unique(), cases.rows.select(ids).n_unique()
+    models, number = rows["model"].n_unique(), rows.select(ids).n_unique()
     whole = kept.group_by(ids).agg(MODELS).filter(model=models)
     if left := number - whole.height:
-        is_scored = pl.col("error").is_null() if "error" in cases.rows else pl.lit(True)
-        scored = pl.struct(ids).filter(is_scored).n_unique()
-        lacking = cases.rows.group_by("model").agg(missing=number - scored.cast(pl.Int64))
-        listed = listed_rows(lacking.filter(pl.col("missing") > 0).sort("model"), MAX_NAMED)
+        scored = pl.struct(ids).filter(is_scored).n_unique().cast(pl.Int64)
+        lacking = rows.group_by("model").agg(missing=number - scored).filter(pl.col("missing") > 0)
+        listed = listed_rows(lacking.sort("model"), MAX_NAMED)
         kept = kept.join(whole, on=ids, how="semi", nulls_equal=True, maintain_order="left")
         if kept.is_empty():
             raise InvalidPredictions(

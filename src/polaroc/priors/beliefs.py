@@ -209,13 +209,7 @@ def beta(a: float, b: float) -> Belief:
 
 
 def discrete(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
-    """One of a few priors: by weights that sum to 1, or equally likely.
-
-    Examples
-    --------
-    >>> discrete([0.05, 0.2])
-    0.05, 0.2
-    """
+    """One of a few priors: by weights that sum to 1, or equally likely."""
     shares = np.ones(len(priors)) if weights is None else np.array(weights)
     possible = [prior for prior, share in zip(priors, shares, strict=True) if share > 0]
     name = ", ".join(f"{prior:g}" for prior in priors)

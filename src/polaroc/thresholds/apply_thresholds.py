@@ -19,6 +19,7 @@ from polaroc.base.columns import (
     FURTHER,
     OF_THRESHOLDS,
     PRIOR_LIMITS,
+    PRIVATE,
     RESERVED,
     SAME,
     TRUTH,
@@ -231,12 +232,12 @@ def apply_thresholds(
         judged = judged.map_batches(
             _refuse_same, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
         )
-    has_none = pl.when(pl.col("rule").is_null()).then(pl.lit("there is no point for this key"))
-    why = pl.coalesce(WHY, pl.lit("no point was chosen"))
     notes = [
         one_class_note(pl.col("positives"), pl.col("negatives")),
-        has_none.when(pl.col("threshold").is_null())
-        .then(why)
+        pl.when(pl.col("rule").is_null())
+        .then(pl.lit("there is no point for this key"))
+        .when(pl.col("threshold").is_null())
+        .then(pl.coalesce(WHY, pl.lit("no point was chosen")))
         .when(prior.is_null() & has_interval)
         .then(pl.lit(NOT_ESTIMATED)),
     ]
@@ -302,7 +303,7 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
         .select(
             *shared, "rule", *priors, pl.col("threshold").alias(AT),
             pl.when(pl.col("threshold").is_null()).then("note").alias(WHY),
-            *(pl.col(name).alias(private(name)) for name in TUNED),
+            pl.col(TUNED).name.prefix(PRIVATE),
         )
         .unique()
         .with_row_index(POINT)
@@ -354,13 +355,7 @@ def with_model_type(tuning: Cases[pl.DataFrame], cases: Cases[pl.DataFrame]) -> 
 
 
 def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -> list[str]:
-    """Warnings of cases, and of clusters, that are in both tables.
-
-    Raises
-    ------
-    InvalidTable
-        Where all cases of one table are in the other, with their truth and scores.
-    """
+    """Warnings of cases and clusters in both tables; raise where one table is in the other."""
     _refuse_contained(cases, with_model_type(tuning, cases))
     warnings = []
     for role, warning in SHARED.items():

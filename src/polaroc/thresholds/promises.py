@@ -138,11 +138,7 @@ def with_promises(
     constraints: Constraints,
     confidence: float,
 ) -> pl.LazyFrame:
-    """Add whether each point of a surface is promised to keep the constraints, and why none is.
-
-    `points` are the curves of all cases at their priors, told apart by `keys`, and with the priors
-    by `groups`.
-    """
+    """Curves by `keys`, at priors by `groups`, with whether a point is promised, or why none is."""
     models = pl.lit(1)
     # A table of curves does not say which of its keys are models.
     if cases is not None and cases.model is not None:
@@ -183,21 +179,20 @@ def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) ->
     return curve.with_columns(pl.Series(PROMISED, is_promised), pl.lit(lack, pl.String).alias(LACK))
 
 
-def check_promising(given: object) -> None:
+def check_promising(given: Cases[Any] | pl.DataFrame | pl.LazyFrame) -> None:
     """Refuse what promises nothing: sampling weights, and models of several folds."""
-    if not isinstance(given, Cases):
-        counts: Any = given.lazy().collect_schema()["tp"]  # type: ignore[attr-defined]
-        has_weights = not counts.is_integer()
-    else:
+    if isinstance(given, Cases):
         has_weights = given.weight is not None
-        folds = given.rows.lazy().select(pl.col("fold").n_unique()) if given.fold else None
-        if folds is not None and folds.collect().item() > 1:
+        folds = given.rows.lazy().select(pl.col(given.fold).n_unique())
+        if given.fold and folds.collect().item() > 1:
             raise InvalidArgument(
                 "there are several folds, whose models are fitted anew: their thresholds promise "
                 "nothing of the model in use.",
                 hint="leave confidence out, or give predictions of one fitted model on cases of "
                 "its own; or fold=None where one model scored them all.",
             )
+    else:
+        has_weights = not given.lazy().collect_schema()["tp"].is_integer()
     if has_weights:
         raise InvalidPredictions(
             "there are weights, and a promise counts cases: where weights depend on scores it "

@@ -32,28 +32,16 @@ class Options(NamedTuple):
 
 
 class ThresholdRule(NamedTuple):
-    """A rule for the threshold.
+    """A rule for the threshold: the point of a surface where its objective is greatest.
 
-    Attributes
-    ----------
-    objective
-        Expression over a surface whose maximum is selected, of equals the highest threshold;
-        points where it is null are not.
-    limits
-        Rate that the target of the rule limits, if any.
-    needs_one_prior
-        Whether it has no meaning over a range of priors.
-    takes_constraints
-        Whether it chooses among the thresholds that keep constraints.
-    must_call
-        Whether calling nothing positive is no choice.
+    Of equals it is the highest threshold; points where the objective is null are not chosen.
     """
 
     objective: Callable[[Options], pl.Expr]
-    limits: str | None = None
-    needs_one_prior: bool = False
-    takes_constraints: bool = True
-    must_call: bool = False
+    limits: str | None = None  # the rate that its target limits
+    needs_one_prior: bool = False  # it has no meaning over a range of priors
+    takes_constraints: bool = True  # it chooses among the thresholds that keep them
+    must_call: bool = False  # calling nothing positive is no choice
 
 
 def _posterior(options: Options) -> pl.Expr:
@@ -94,24 +82,15 @@ RULES = {
 
 
 class Limited(NamedTuple):
-    """A rate that can be limited.
+    """A rate that can be limited, to x at the skew s.
 
-    Attributes
-    ----------
-    words
-        The limit as a phrase, with a place for its value.
-    half_plane
-        Function of the limit x and the skew s: the coefficients (a, b, c) with which the limit is
-        kept where a·t + b·f + c ≥ 0, from the formulas of `rates`.
-    by_prior
-        Whether the rate depends on the prior.
-    start
-        Share of cases called positive, at a prior, where the limit is most likely kept.
+    The limit is kept in the half-plane a·t + b·f + c ≥ 0, from the formulas of `rates`. It is most
+    likely kept where the share of cases called positive is `start`, at a prior.
     """
 
-    words: str
-    half_plane: Callable[[float, Quantity], tuple[Quantity, Quantity, Quantity]]
-    by_prior: bool = False
+    words: str  # with a place for the limit
+    half_plane: Callable[[float, Quantity], tuple[Quantity, Quantity, Quantity]]  # (a, b, c)
+    by_prior: bool = False  # the rate depends on the prior
     start: Callable[[float], float] = lambda prior: 0.5
 
 

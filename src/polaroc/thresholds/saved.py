@@ -135,14 +135,15 @@ def threshold_texts(
     """
     score, is_lower = pl.col("score"), pl.col("score") < pl.col("threshold")
     scores = pl.concat(one.select(*keys, score="threshold") for one in curves).drop_nulls("score")
+    next_lower = score.filter(is_lower).max().fill_null(-inf)
     beside = (
         points.select(*keys, "threshold")
         .with_row_index("place")
         .join(scores, on=keys or pl.lit(0), how="left", nulls_equal=True)
         .group_by("place", maintain_order=True)
-        .agg(pl.first("threshold"), score.filter(is_lower).max(), known=score.count() > 0)
+        .agg(pl.first("threshold"), below=pl.when(score.count() > 0).then(next_lower))
     )
     return [
-        None if at is None else threshold_text(at, -inf if below is None and known else below)
-        for at, below, known in beside.select("threshold", "score", "known").iter_rows()
+        None if at is None else threshold_text(at, below)
+        for at, below in beside.select("threshold", "below").iter_rows()
     ]

@@ -233,7 +233,9 @@ def monitor(
         is_random = are_drawn_at_random(labels, used, rates.select(*keys, "threshold"))
         warnings += [] if is_random else [NOT_DRAWN]
         by_labels = judged_by_labels(labels, points, rates, error, raises_alarms=is_random)
-        thresholds = pl.concat([thresholds, by_labels.select(thresholds.columns)])
+        # Labels show no cost: it is null.
+        both = pl.concat([thresholds, by_labels], how="diagonal")
+        thresholds = both.select(thresholds.columns)
     if batch is None and prior["alarm"].count() + shape["alarm"].count():
         warnings.append(ALIKE)
     order = [time, *(key for key in all_keys if key != time)]
@@ -350,11 +352,9 @@ def judged_by_labels(
         pl.when(pl.col("tpr_upper") < pl.col("least_tpr")).then(recall)
         .when(pl.col("fpr_lower") > pl.col("most_fpr")).then(false_alarms)
     )  # fmt: skip
-    nothing = pl.lit(None, pl.Float64)
     return joined(found, known).with_columns(
         (worse if raises_alarms else pl.lit(None, pl.String)).alias("alarm"),
         pl.lit("labels").alias("source"),
-        cost=nothing, cost_lower=nothing, cost_upper=nothing,
     )  # fmt: skip
 
 

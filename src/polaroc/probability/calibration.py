@@ -269,7 +269,7 @@ def calibration(
 
 
 def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]:
-    """The numbers of the cases of one key, and why some are missing."""
+    """Estimates and test of the cases of one key, and why some are missing."""
     from scipy.special import stdtrit
 
     score, truth = rows[SCORE].cast(pl.Float64).to_numpy(), rows[TRUTH].to_numpy()
@@ -329,14 +329,15 @@ def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str
     if has_clusters or has_weights:
         notes.append("clusters or weights: no test")
     else:
-        test = score_test(score, truth, is_moved=is_moved)
-        found |= {"statistic": test.statistic, "freedom": test.freedom, "p_value": test.p_value}
+        impossible = np.count_nonzero(np.where(truth, score == 0, score == 1))
+        test = (np.inf, 1, 0.0) if impossible else score_test(score, truth, is_moved=is_moved)
+        found |= zip(("statistic", "freedom", "p_value"), test, strict=True)
         if is_moved and units < FEW:
             notes.append(
                 f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
             )
-        if test.impossible:
-            notes.insert(0, f"scores of 0 or 1 are wrong for {test.impossible} cases")
+        if impossible:
+            notes.insert(0, f"scores of 0 or 1 are wrong for {impossible} cases")
     return found | {REASON: "; ".join(notes) or None}
 
 
@@ -411,17 +412,8 @@ def _regression(
     return []
 
 
-class ScoreTest(NamedTuple):
-    """A test of calibration, and the number of cases whose scores of 0 or 1 are wrong."""
-
-    statistic: float
-    freedom: int
-    p_value: float
-    impossible: int = 0
-
-
-def score_test(score: Array, truth: Array, *, is_moved: bool = False) -> ScoreTest:
-    """The score test of intercept 0 and slope 1 in the logistic regression on the log-odds.
+def score_test(score: Array, truth: Array, *, is_moved: bool) -> tuple[float, int, float]:
+    """The statistic, degrees of freedom and p-value of the score test of intercept 0 and slope 1.
 
     If scores were re-weighted to the share of positives among these very cases (`is_moved`), the
     information on the intercept is less by what it took to estimate this share, and the
@@ -429,13 +421,10 @@ def score_test(score: Array, truth: Array, *, is_moved: bool = False) -> ScoreTe
     """
     from scipy.special import chdtrc, fdtrc
 
-    impossible = int(((truth & (score == 0)) | (~truth & (score == 1))).sum())
-    if impossible:
-        return ScoreTest(np.inf, 1, 0.0, impossible)
     is_inner = (score > 0) & (score < 1)
     score, truth = score[is_inner], truth[is_inner]
     if not score.size:
-        return ScoreTest(0.0, 0, 1.0)
+        return 0.0, 0, 1.0
     variance, log_odds = score * (1 - score), np.log(score) - np.log1p(-score)
     # Centred, so that the information is diagonal.
     centred = log_odds - np.average(log_odds, weights=variance)
@@ -451,11 +440,11 @@ def score_test(score: Array, truth: Array, *, is_moved: bool = False) -> ScoreTe
     squares = (terms @ (truth - score))[is_known] ** 2
     statistic, freedom = float((squares / information[is_known]).sum()), int(is_known.sum())
     if not freedom:
-        return ScoreTest(statistic, 0, 1.0)
+        return statistic, 0, 1.0
     rarer = min(positives, negatives)
     if is_moved and rarer > 1:
-        return ScoreTest(statistic, freedom, fdtrc(freedom, rarer - 1, statistic / freedom))
-    return ScoreTest(statistic, freedom, chdtrc(freedom, statistic))
+        return statistic, freedom, float(fdtrc(freedom, rarer - 1, statistic / freedom))
+    return statistic, freedom, float(chdtrc(freedom, statistic))
 
 
 def calibration_curve(

@@ -197,6 +197,8 @@ REFUSALS = [
     ("pr.auprec(curve, pl.DataFrame({'p': [0.1]}))", "needs 'prior'"),
     ("pr.auprec(curve, 0.1, 'spline')", "interpolation is 'spline'"),
     ("pr.auprec(curve.lazy(), 0.1, start='two')", "start is 'two'"),
+    ("pr.auprec(pr.surface(curve, 0.1), interpolation='spline')", "interpolation is 'spline'"),
+    ("pr.auprec(pr.surface(curve, 0.1), recall=(0.5, 2))", "0 ≤ lo < hi ≤ 1"),
     ("pr.iauprec(curve, (0.2, 0.1))", "lo < hi"),
     ("pr.iauprec(curve, 0.2)", "a pair"),
     ("pr.iauprec(curve, (0.1, 0.2), scale='odds')", "scale is 'odds'"),

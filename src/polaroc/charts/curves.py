@@ -38,9 +38,9 @@ from polaroc.charts.theme import (
 )
 from polaroc.charts.thinning import line_points, thinned
 from polaroc.charts.vega import alt, unchecked
+from polaroc.curves.curve import whole_curves
 from polaroc.curves.surface import surface as make_surface
 from polaroc.curves.surface import surface_keys
-from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
 

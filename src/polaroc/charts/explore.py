@@ -22,7 +22,7 @@ from polaroc.charts.layers import (
 from polaroc.charts.theme import GREY, PANEL_SIZE, SIZE, share_axis, style, with_theme
 from polaroc.charts.thinning import STEP, line_points, thinned
 from polaroc.charts.vega import alt, unchecked
-from polaroc.curves.whole import whole_curves
+from polaroc.curves.curve import whole_curves
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of, skew
 

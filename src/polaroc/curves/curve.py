@@ -1,4 +1,4 @@
-"""Curve tables of tie-collapsed cells, the input of all curves and measures."""
+"""Curve tables of tie-collapsed cells, the input of all measures: made of cases, or checked."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from polaroc.base.columns import (
     TRUTH,
     WEIGHT,
     collect_like,
+    curve_keys,
+    engine_for,
     within,
 )
 from polaroc.base.tables import as_polars
 from polaroc.curves.segments import COUNTS, rate
 from polaroc.curves.totals import totals
-from polaroc.curves.whole import whole_curves
-from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
+from polaroc.errors import InvalidTable, quoted
+from polaroc.predictions.cases import Cases, as_cases, first_keys, frame_of_cases
 from polaroc.predictions.columns import NEEDED, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -105,6 +107,47 @@ def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
         return whole_curves(given)
     curves: pl.LazyFrame | pl.DataFrame = curve(given)
     return curves.lazy()
+
+
+def whole_curves(table: Table) -> pl.LazyFrame:
+    """The curves of a table as a LazyFrame; raise if rows are missing or keys are mixed.
+
+    A plan cannot raise: there, the totals and rates of such a key are null.
+    """
+    frame = as_polars(table)
+    curves = frame.lazy()
+    keys, schema = curve_keys(curves), curves.collect_schema()
+    counts, totals = ("pos", "neg"), ("positives", "negatives")
+    # Weights are rounded.
+    tolerance = 1e-5 if pl.Float32 in [schema[name] for name in (*counts, *totals)] else 1e-8
+    anchors = pl.col("threshold").null_count()
+    sums = [pl.col(name).cast(pl.Float64).sum() for name in counts]
+    ends = [pl.col(name).max() for name in totals]
+    # The totals are null where rows of the key cannot be ranked.
+    is_whole = pl.all_horizontal(
+        anchors == 1,
+        *(
+            ((found - total).abs() <= tolerance * total).fill_null(True)
+            for found, total in zip(sums, ends, strict=True)
+        ),
+    )
+    if isinstance(frame, pl.LazyFrame):
+        kept = pl.when(within(is_whole, keys))
+        return curves.with_columns(kept.then(name).alias(name) for name in (*totals, "tpr", "fpr"))
+    of_keys = curves.group_by(keys).agg(anchors, *sums, *ends, is_whole.alias(ROWS))
+    broken = of_keys.filter(~pl.col(ROWS)).collect(engine=engine_for(frame))
+    if frame.height and broken.height:
+        broken = broken.sort(keys) if keys else broken
+        found, pos, neg, positives, negatives = broken.select("threshold", *counts, *totals).row(0)
+        raise InvalidTable(
+            f"a curve is not whole{first_keys(broken, keys)}. {'The first' if keys else 'It'} has "
+            f"{found} rows without a threshold, needed is one, and {pos:,.12g} of "
+            f"{positives or 0:,.12g} positives, {neg:,.12g} of {negatives or 0:,.12g} negatives.",
+            hint=f"was a key dropped (the keys are {quoted(keys) or 'none'}), a column added, or "
+            "were rows left out, repeated or concatenated? pass the table that curve(...) or "
+            "hull(...) returned as it is.",
+        )
+    return curves
 
 
 def curve_plan(predictions: Predictions) -> pl.LazyFrame:

@@ -11,8 +11,7 @@ import polars as pl
 
 from polaroc.base.columns import PLACE, collect_like, curve_keys, refuse_clash
 from polaroc.base.statistics import ROUNDING
-from polaroc.curves.curve import in_order
-from polaroc.curves.whole import whole_curves
+from polaroc.curves.curve import in_order, whole_curves
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.typing import Frame
 

@@ -10,10 +10,9 @@ import polars as pl
 
 from polaroc.base.checks import shares
 from polaroc.base.columns import HAS_BOTH, collect_like, curve_keys
-from polaroc.curves.curve import in_order
-from polaroc.curves.interpolation import precision_on_grid
+from polaroc.curves.curve import in_order, whole_curves
+from polaroc.curves.segments import precision_on_grid
 from polaroc.curves.surface import at_priors
-from polaroc.curves.whole import whole_curves
 from polaroc.typing import Array, Frame, Priors
 
 

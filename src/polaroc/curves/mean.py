@@ -25,9 +25,9 @@ from polaroc.base.columns import (
     with_level,
 )
 from polaroc.base.statistics import student
-from polaroc.curves.interpolation import precision_on_grid, recall_on_grid
+from polaroc.curves.curve import whole_curves
+from polaroc.curves.segments import precision_on_grid, recall_on_grid
 from polaroc.curves.surface import is_surface, surface_keys
-from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.typing import Frame, Table
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc import rates
+from polaroc.base.columns import HAS_BOTH, PRIVATE
 from polaroc.typing import Quantity
 
 COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
 RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
+POS, NEG, TP, FP = map(pl.col, ("pos", "neg", "tp", "fp"))
+POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 
 class Segment(NamedTuple):
@@ -41,20 +44,13 @@ def segment(column: Callable[[str], pl.Expr] = pl.col) -> Segment:
     return Segment._make(map(column, (*RATES, "positives", "negatives")))
 
 
-def segment_of_counts(column: Callable[[str], pl.Expr] = pl.col) -> Segment:
-    """The segment of a row of a curve table."""
-    pos, neg, tp, fp, positives, negatives = map(column, COUNTS)
-    return Segment(
-        share(tp - pos, positives), share(fp - neg, negatives), share(tp, positives),
-        share(fp, negatives), share(pos, positives), share(neg, negatives), positives, negatives,
-    )  # fmt: skip
-
-
 def segment_columns(column: Callable[[str], pl.Expr] = pl.col) -> dict[str, pl.Expr]:
     """The columns `RATES` of the rows of a curve."""
-    has_area = pl.when(column("pos") > 0)
-    of_counts = segment_of_counts(column)
-    return {name: has_area.then(rate) for name, rate in zip(RATES, of_counts[:6], strict=True)}
+    pos, neg, tp, fp, positives, negatives = map(column, COUNTS)
+    has_area = pl.when(pos > 0)
+    t0, t1, dt = (has_area.then(share(one, positives)) for one in (tp - pos, tp, pos))
+    f0, f1, df = (has_area.then(share(one, negatives)) for one in (fp - neg, fp, neg))
+    return dict(zip(RATES, (t0, f0, t1, f1, dt, df), strict=True))
 
 
 def segments(curve: pl.LazyFrame, keep: Sequence[str]) -> pl.LazyFrame:
@@ -82,3 +78,53 @@ def rate(count: str, total: str) -> pl.Expr:
     """
     full = pl.col(total) + 0 * pl.col(count)
     return pl.when(pl.col(total) > 0).then(share(pl.col(count), full))
+
+
+def recall_on_grid(curves: pl.LazyFrame, grid: Sequence[float]) -> pl.LazyFrame:
+    """`tpr` of each curve at each `fpr` of a sorted grid; of a vertical segment its upper end."""
+    start, end = _places(FP - NEG, FP, NEGATIVES, grid, "left")
+    end = pl.when(FP == NEGATIVES).then(len(grid)).otherwise(end)
+    fpr = pl.col("fpr")
+    reached = (TP - POS + (fpr * NEGATIVES - (FP - NEG)) / NEG * POS) / POSITIVES
+    on_segment = pl.min_horizontal(reached, share(TP, POSITIVES))
+    recall = pl.when(fpr == 1).then(1.0).otherwise(on_segment)
+    return _repeated(curves.filter(NEG > 0), "fpr", start, end, grid).with_columns(tpr=recall)
+
+
+def precision_on_grid(surface: pl.LazyFrame, grid: Sequence[float]) -> pl.LazyFrame:
+    """`fpr` and `precision` of each curve of a surface at each `tpr` of a sorted grid.
+
+    Of several precisions at a recall it is the highest, at recall 0 the limit (D&G §4).
+    """
+    start, end = _places(TP - POS, TP, POSITIVES, grid, "right")
+    start = pl.when(TP == POS).then(0).otherwise(start)
+    tpr, skew = pl.col("tpr"), pl.col("skew")
+    fpr = (FP - NEG + (tpr * POSITIVES - (TP - POS)) / POS * NEG) / NEGATIVES
+    # Precision is constant along the segment from the origin.
+    is_first = (TP == POS) & (FP == NEG)
+    limit = rates.precision(POS / POSITIVES, NEG / NEGATIVES, skew)
+    precision = pl.when(is_first).then(limit).otherwise(rates.precision(tpr, pl.col("fpr"), skew))
+    points = _repeated(surface.filter(POS > 0), "tpr", start, end, grid)
+    return points.with_columns(fpr=fpr).with_columns(precision=precision)
+
+
+def _places(
+    before: pl.Expr,
+    reached: pl.Expr,
+    total: pl.Expr,
+    grid: Sequence[float],
+    side: Literal["left", "right"],
+) -> list[pl.Expr]:
+    """The places in the grid of the rates at which a segment starts and ends."""
+    # A full column is divided, not multiplied by a reciprocal: rates on the grid are found exactly.
+    full, values = total + 0 * reached, pl.lit(pl.Series(grid, dtype=pl.Float64))
+    return [values.search_sorted(share(count, full), side) for count in (before, reached)]
+
+
+def _repeated(
+    segments: pl.LazyFrame, rate: str, start: pl.Expr, end: pl.Expr, grid: Sequence[float]
+) -> pl.LazyFrame:
+    """Each segment at the values of the grid from the place `start` to `end` − 1, in `rate`."""
+    values = pl.lit(pl.Series(grid, dtype=pl.Float64))
+    placed = segments.filter(HAS_BOTH).with_columns(pl.int_ranges(start, end).alias(rate))
+    return placed.explode(rate).with_columns(values.gather(rate).alias(rate))

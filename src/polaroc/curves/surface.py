@@ -19,7 +19,7 @@ from polaroc.base.columns import (
     require,
     within,
 )
-from polaroc.curves.whole import whole_curves
+from polaroc.curves.curve import whole_curves
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.priors.grids import is_among, is_estimate, prior, skew, some_priors
 from polaroc.priors.in_use import with_estimates

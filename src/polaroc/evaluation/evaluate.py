@@ -8,9 +8,10 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_bool, check_share, refuse_unused, unless
+from polaroc.base.columns import PRIOR_LIMITS, private
+from polaroc.base.text import joined_notes
 from polaroc.curves.kernel import ranked
 from polaroc.errors import InvalidArgument
-from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
 from polaroc.evaluation.in_parts import sums_within
 from polaroc.evaluation.sums import may_merge, sums_of_ranked, sums_of_rows
 from polaroc.files.resources import Memory, Progress, progress_callback
@@ -24,8 +25,16 @@ from polaroc.predictions.columns import Columns
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import is_estimate
-from polaroc.priors.in_use import check_level
+from polaroc.priors.in_use import (
+    AT_AN_END,
+    NOT_ESTIMATED,
+    check_level,
+    with_estimates,
+)
 from polaroc.typing import Interpolation, Prior, Priors, Table
+
+NO_LIMITS = "the estimated prior has no interval: none at it"
+NO_LIMITS_AT_AN_END = "no interval at an end of that of the prior"
 
 
 @frame_of_cases
@@ -168,21 +177,17 @@ def evaluate(
     """
     cases = as_cases(table, columns)
     check_intervals(intervals, level, interpolation, memory)
-    estimates = priors.lazy().collect() if is_estimate(priors) else None
+    needed, estimates = estimates_in(priors)
     if estimates is not None and intervals:
         check_level(estimates, level)
-    grid = priors.collect() if isinstance(priors, pl.LazyFrame) else priors
-    measures = select_measures(
-        measure, grid if estimates is None else priors_and_ends(estimates), over, interpolation,
-        score_prior=score_prior,
-    )  # fmt: skip
+    measures = select_measures(measure, needed, over, interpolation, score_prior=score_prior)
     report = progress_callback(progress)
 
     def made() -> pl.DataFrame:
         measured = _measured(cases, measures, level if intervals else None, memory, report)
         if cases.count is not None:
             measured = measured.cast({"positives": pl.Int64, "negatives": pl.Int64})
-        return measured if estimates is None else at_estimates(measured.lazy(), estimates).collect()
+        return at_estimates(measured.lazy(), estimates).collect()
 
     if isinstance(cases.rows, pl.DataFrame):
         return made()
@@ -247,3 +252,91 @@ def _measured(
         wide = sums_within(cases, measures, "auto" if memory is None else memory, report)
         warn_of_parts(cases, wide)
     return tidy(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
+
+
+def estimates_in(priors: Priors) -> tuple[Priors, pl.DataFrame | None]:
+    """The priors at which measures are needed, and the estimates, if priors are estimated.
+
+    Needed are then the estimates and the ends of their intervals.
+    """
+    if not is_estimate(priors):
+        return priors.collect() if isinstance(priors, pl.LazyFrame) else priors, None
+    estimates = priors.lazy().collect()
+    columns = estimates.select("prior", "lower", "upper").iter_columns()
+    found = {value for column in columns for value in column if value is not None}
+    return sorted(value for value in found if 0 < value < 1) or [0.5], estimates
+
+
+def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame | None) -> pl.LazyFrame:
+    """Tidy measures, of those at a prior the ones at each key's estimate, if there are estimates.
+
+    Limits are the widest of those at the estimate and at the ends of its interval, as the errors
+    of measure and estimate may come from the same cases. Where an end is 0 or 1, AUPREC may be
+    anything beyond.
+    """
+    if estimates is None:
+        return measures
+    names = measures.collect_schema().names()
+    each, order, prior = names[: names.index("measure") + 1], private("order"), pl.col("prior")
+    values = [name for name in ("estimate", "lower", "upper", "std_error", "note") if name in names]
+    ordered = measures.with_row_index(order).cache()
+    at_prior = ordered.filter(prior.is_not_null())
+    # One row for each key and measure, whose values are then those at the estimate.
+    rows = at_prior.unique(each, keep="first").drop("prior", *values)
+    rows = with_estimates(rows, estimates, each[:-1])
+
+    def joined_at(end: str, *found: str) -> pl.LazyFrame:
+        """The rows with what was found at the prior or at an end of its interval."""
+        return rows.join(
+            at_prior.select(*each, "prior", *found), left_on=[*each, end],
+            right_on=[*each, "prior"], how="left", nulls_equal=True, suffix=private(end),
+        )  # fmt: skip
+
+    rows = joined_at("prior", *values)
+    if "lower" in names:
+        for end in PRIOR_LIMITS:
+            rows = joined_at(end, "lower", "upper")
+        rows = _with_limits(rows)
+    note = (
+        pl.when(prior.is_null())
+        .then(pl.lit(NOT_ESTIMATED))
+        .when((prior <= 0) | (prior >= 1))
+        .then(pl.lit(AT_AN_END))
+        .otherwise("note")
+    )
+    others = ordered.filter(prior.is_null())
+    both = pl.concat([others, rows.with_columns(note.alias("note")).select(order, *names)])
+    return both.sort(order, maintain_order=True).select(names)
+
+
+def _with_limits(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The widest limits of those at the estimate and at both ends of its interval."""
+    low, high = map(pl.col, PRIOR_LIMITS)
+    is_area = pl.col("measure").str.starts_with("auprec")
+    below, above = pl.when(is_area & (low <= 0)), pl.when(is_area & (high >= 1))
+    at_low, at_high = map(private, PRIOR_LIMITS)
+    lowers = [
+        pl.col("lower"),
+        below.then(0.0).otherwise("lower" + at_low),
+        above.then("lower").otherwise("lower" + at_high),
+    ]
+    uppers = [
+        pl.col("upper"),
+        below.then("upper").otherwise("upper" + at_low),
+        above.then(1.0).otherwise("upper" + at_high),
+    ]
+    has_prior = low.is_not_null() & high.is_not_null()
+    has_limits = has_prior & pl.all_horizontal(one.is_not_null() for one in (*lowers, *uppers))
+    lack = (
+        pl.when(~has_prior & pl.col("prior").is_not_null())
+        .then(pl.lit(NO_LIMITS))
+        .when(~has_limits & pl.col("lower").is_not_null())
+        .then(pl.lit(NO_LIMITS_AT_AN_END))
+    )
+    return rows.with_columns(
+        pl.when(has_limits).then(pl.min_horizontal(lowers)).alias("lower"),
+        pl.when(has_limits).then(pl.max_horizontal(uppers)).alias("upper"),
+        # That of the test set alone would be too small.
+        pl.lit(None, pl.Float64).alias("std_error"),
+        joined_notes("note", lack),
+    )

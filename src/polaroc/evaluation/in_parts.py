@@ -11,16 +11,16 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import COUNT, PLACE, RANGE, SIZE
+from polaroc.base.columns import COUNT, PLACE, RANGE, SIZE, within
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.kernel import ranked
 from polaroc.curves.totals import totals
@@ -72,17 +72,23 @@ def sums_within(
         return sums_of_rows(read(cases.collect()), measures)
     _refuse_errors(lazy)
     of_keys = totals(predictions, {SIZE: pl.len()}).collect(engine="streaming")
-    parts, found, done = _parts(predictions, of_keys, most), [], 0
+    groups, ranges = _parts(predictions, of_keys, most)
+    found, done = [], 0
     with _scratch_folder(size * ON_DISK) as folder:
-        _write(predictions, parts, folder)
-        for keys, numbers in parts.by_keys():
-            rows = [replace(predictions, rows=_rows(folder, number)) for number in numbers]
-            if len(rows) == 1:
-                found.append(sums_of_rows(rows[0], measures))
+        _write(predictions, groups, ranges, folder)
+
+        def part(number: int) -> Predictions:
+            files = folder / f"{PLACE}={number}" / "*.parquet"
+            return replace(predictions, rows=pl.scan_parquet(files, hive_partitioning=False))
+
+        for own in groups.partition_by(PLACE):
+            numbers = _of_same_keys(ranges, own, predictions.keys)[PLACE]
+            if numbers.is_empty():
+                found.append(sums_of_rows(part(own[PLACE][0]), measures))
             else:
-                own = _of_same_keys(of_keys, keys, predictions.keys).drop(SIZE)
-                found.append(_of_large_key(rows, own, measures))
-            done += int(keys[SIZE].sum())
+                parts = map(part, numbers.unique(maintain_order=True))
+                found.append(_of_large_key(parts, own.drop(PLACE, SIZE), measures))
+            done += int(own[SIZE].sum())
             if report is not None:
                 report(done, size)
     return pl.concat(found, how="diagonal")
@@ -122,35 +128,10 @@ def _refuse_errors(cases: Cases[pl.LazyFrame]) -> None:
         refuse_errors(cases, counts)
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """Which part a row is in: by its key, or by key and range of scores.
-
-    `whole` has the keys, `SIZE` and `PLACE`, the number of their part, null for a key in several
-    parts; these are in `ranges`, by key and `RANGE`.
-    """
-
-    whole: pl.DataFrame
-    ranges: pl.DataFrame
-
-    def by_keys(self) -> Iterator[tuple[pl.DataFrame, list[int]]]:
-        """Keys and the numbers of their parts, the best scores first."""
-        keys = [name for name in self.whole.columns if name not in (SIZE, PLACE)]
-        fitting = self.whole.drop_nulls(PLACE)
-        for own in fitting.partition_by(PLACE, maintain_order=True):
-            yield own, [own[PLACE][0]]
-        large = self.whole.filter(pl.col(PLACE).is_null())
-        for i in range(large.height):
-            key = large[i]
-            own = _of_same_keys(self.ranges, key, keys)
-            yield key, own[PLACE].unique(maintain_order=True).to_list()
-
-
-def _of_same_keys(rows: pl.DataFrame, named: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _of_same_keys(rows: Any, named: Any, keys: Sequence[str]) -> Any:
     """The rows with a key that `named` has, too."""
-    if not keys:
-        return rows
-    return rows.join(named, on=keys, how="semi", nulls_equal=True, maintain_order="left")
+    on = keys or pl.lit(0)
+    return rows.join(named, on=on, how="semi", nulls_equal=True, maintain_order="left")
 
 
 def _range() -> pl.Expr:
@@ -160,60 +141,56 @@ def _range() -> pl.Expr:
     return pl.when(bits < 0).then(size).otherwise(-size - 1).alias(RANGE)
 
 
-def _parts(predictions: Predictions, of_keys: pl.DataFrame, most: int) -> _Parts:
-    """The parts, each of at most `most` rows, unless more have scores of one range."""
+def _parts(
+    predictions: Predictions, of_keys: pl.DataFrame, most: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The keys with their parts, each of at most `most` rows if scores of a range are not more.
+
+    Returns
+    -------
+    The totals of keys with `PLACE`, the number of their part, or a negative one of their own if
+    they are larger than a part; and for the latter the number of each range of scores, by key and
+    `RANGE`, the best scores first.
+    """
     keys = predictions.keys
     enough = max(min(most // 2, ENOUGH), 1)
     is_large = pl.col(SIZE) > most
-    before = pl.when(is_large).then(0).otherwise(SIZE).cum_sum()
     # Whole keys fill one part after another, in order.
-    part = pl.when(~is_large).then(before // enough).alias(PLACE).cast(pl.Int64)
-    whole = of_keys.select(*keys, SIZE, part)
-    large = whole.filter(is_large).select(*keys)
-    first = whole.select(pl.col(PLACE).max().fill_null(0)).item() + 1
-    rows = predictions.rows
-    if keys:
-        rows = rows.join(large.lazy(), on=keys, how="semi", nulls_equal=True)
-    if not whole[PLACE].has_nulls():
-        schema = {name: of_keys.schema[name] for name in keys} | {RANGE: pl.Int64, PLACE: pl.Int64}
-        return _Parts(whole, pl.DataFrame(schema=schema))
+    before = pl.when(is_large).then(0).otherwise(SIZE).cum_sum()
+    part = pl.when(is_large).then(-1 - pl.int_range(pl.len())).otherwise(before // enough)
+    groups = of_keys.with_columns(part.cast(pl.Int64).alias(PLACE))
+    large = groups.filter(is_large)
+    if large.is_empty():
+        return groups, groups.clear().select(*keys, PLACE, pl.lit(0).alias(RANGE))
+    rows = _of_same_keys(predictions.rows, large.lazy(), keys)
     counted = rows.group_by(*keys, _range()).agg(pl.len().alias(SIZE))
     ordered = counted.sort(*keys, RANGE, nulls_last=True).collect(engine="streaming")
-    start = pl.col(SIZE).cum_sum() - pl.col(SIZE)
-    number = start.over(keys) if keys else start
-    of_range = ordered.with_columns((number // enough).alias(PLACE))
-    numbered = of_range.with_columns(
-        pl.struct(*keys, PLACE).rle_id().cast(pl.Int64).alias(PLACE) + first
-    )
-    return _Parts(whole, numbered.drop(SIZE))
+    start = within(pl.col(SIZE).cum_sum() - pl.col(SIZE), keys)
+    number = pl.struct(*keys, start // enough).rle_id().cast(pl.Int64)
+    first = int(groups.select(pl.col(PLACE).max()).item()) + 1
+    return groups, ordered.select(*keys, RANGE, (number + max(first, 0)).alias(PLACE))
 
 
-def _write(predictions: Predictions, parts: _Parts, folder: Path) -> None:
+def _write(
+    predictions: Predictions, groups: pl.DataFrame, ranges: pl.DataFrame, folder: Path
+) -> None:
     """Write all rows, a folder for each part."""
-    keys = predictions.keys
-    rows = predictions.rows.with_columns(_range())
-    if keys:
-        rows = rows.join(parts.whole.lazy().drop(SIZE), on=keys, how="left", nulls_equal=True)
-    else:
-        rows = rows.with_columns(pl.lit(parts.whole[PLACE][0], pl.Int64).alias(PLACE))
-    if parts.ranges.height:
+    keys, rows = predictions.keys, predictions.rows.with_columns(_range())
+    of_keys = groups.lazy().select(*keys, PLACE)
+    rows = rows.join(of_keys, on=keys or pl.lit(0), how="left", nulls_equal=True)
+    if ranges.height:
         number = PLACE + "_of_range"
-        ranges = parts.ranges.lazy().rename({PLACE: number})
-        rows = rows.join(ranges, on=[*keys, RANGE], how="left", nulls_equal=True)
-        rows = rows.with_columns(pl.coalesce(PLACE, number).alias(PLACE)).drop(number)
+        of_ranges = ranges.lazy().rename({PLACE: number})
+        rows = rows.join(of_ranges, on=[*keys, RANGE], how="left", nulls_equal=True)
+        rows = rows.with_columns(pl.coalesce(number, PLACE).alias(PLACE)).drop(number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
         target = pl.PartitionBy(folder, key=PLACE, include_key=False)
         rows.drop(RANGE).sink_parquet(target, compression="lz4", engine="streaming")
 
 
-def _rows(folder: Path, number: int) -> pl.LazyFrame:
-    """The rows of a part."""
-    return pl.scan_parquet(folder / f"{PLACE}={number}" / "*.parquet", hive_partitioning=False)
-
-
 def _of_large_key(
-    parts: Sequence[Predictions], of_key: pl.DataFrame, measures: Sequence[Measure]
+    parts: Iterable[Predictions], of_key: pl.DataFrame, measures: Sequence[Measure]
 ) -> pl.DataFrame:
     """The sums of one key from its parts, of which the first has the best scores."""
     sums, least, of_hull = (

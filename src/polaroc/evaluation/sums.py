@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import COUNT, KEY_INDEX, TRUTH, WEIGHT
+from polaroc.base.columns import KEY_INDEX, TRUTH, WEIGHT
 from polaroc.curves.hull import hulls
 from polaroc.curves.kernel import Ranked, ranked
 from polaroc.curves.segments import COUNTS, segment_columns
@@ -115,14 +116,8 @@ def score_sums(
     rows = predictions.valid_rows.select(
         *keys, SCORE, pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
     )
-    totals_of_keys = of_keys.lazy().select(*keys, "positives", "negatives")
-    if not keys:
-        joined = rows.join(totals_of_keys, how="cross")
-        return joined.select(pl.len().alias(COUNT), *(
-            one.sum().alias(name) for name, one in sums.items()
-        )).collect(engine="streaming").drop(COUNT)[: of_keys.height]  # fmt: skip
-    joined = rows.join(totals_of_keys, on=keys, how="inner", nulls_equal=True)
-    found = per_key(joined, keys, sums, {}).collect(engine="streaming")
-    return of_keys.select(keys).join(
-        found, on=keys, how="left", nulls_equal=True, maintain_order="left"
-    ).select(*sums)  # fmt: skip
+    known = of_keys.lazy().select(*keys, "positives", "negatives")
+    on: Any = keys or pl.lit(0)
+    found = per_key(rows.join(known, on=on, how="inner", nulls_equal=True), keys, sums, {})
+    joined = known.join(found, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return joined.select(*sums).collect(engine="streaming")

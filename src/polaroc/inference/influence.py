@@ -25,8 +25,8 @@ from polaroc.inference.gradients import (
     point_gradient,
 )
 from polaroc.inference.segment_arrays import CasePlaces, Gradient, Segments
-from polaroc.measures.balanced import balanced_point
 from polaroc.measures.scoring import case_loss
+from polaroc.measures.sensitivity import balanced_point
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import merged
 from polaroc.predictions.row_checks import SCORE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import polars as pl
 
@@ -13,9 +13,9 @@ from polaroc.base.columns import EFFECTIVE, PRIVATE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import Segment, segment
 from polaroc.errors import InvalidArgument, check_choice, quoted
-from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
-from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.typing import Interpolation, Priors, Start
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
+from polaroc.priors.beliefs import resolve_belief
+from polaroc.typing import Interpolation, Start
 
 # An AUC has a note if it is this many standard errors, those of a random score, below 0.5.
 REVERSED = 4
@@ -66,15 +66,8 @@ def auprec_area(
     return pl.when(s.is_first).then(0.0).otherwise(area) if start == "drop" else area
 
 
-def auc_measure(
-    fpr: tuple[float, float] | None = None,
-    tpr: tuple[float, float] | None = None,
-    standardise: bool = False,
-    column: Callable[[str], pl.Expr] = pl.col,
-) -> Measure:
-    """The AUC, or its part over a range of one of the two rates."""
-    if fpr is not None or tpr is not None:
-        return _partial_auc(fpr, tpr, standardise, segment(column))
+def auc_measure(column: Callable[[str], pl.Expr] = pl.col) -> Measure:
+    """The AUC."""
     area, positives, negatives = map(column, (PRIVATE + "auc", "positives", "negatives"))
     # Sampling weights count as fewer cases, in both classes alike.
     n_neg = column(EFFECTIVE)
@@ -86,68 +79,8 @@ def auc_measure(
     )  # fmt: skip
 
 
-def auprec_measures(
-    priors: Priors,
-    interpolation: Interpolation,
-    start: Start,
-    recall: tuple[float, float] | None = None,
-    column: Callable[[str], pl.Expr] = pl.col,
-) -> list[Measure]:
-    """AUPREC at each prior."""
-    _check_choices(interpolation, start)
-    if recall is not None:
-        recall = rate_range(recall)
-    measures, on_hull = [], interpolation == "hull"
-    for prior, skew in skews(priors, column):
-        name = f"{PRIVATE}auprec_{prior!r}"
-        area = {name: auprec_area(segment(column), skew, interpolation, start, recall)}
-        measures.append(
-            Measure(
-                name="auprec", estimate=column(name), prior=prior, bias_skew=skew,
-                sums={} if on_hull else area, hull_sums=area if on_hull else {},
-                nodes=((skew if isinstance(skew, float) else None, 1.0),),
-                arguments=MeasureArguments(interpolation=interpolation, start=start),
-            )
-        )  # fmt: skip
-    return measures
-
-
-def iauprec_measure(
-    over: tuple[float, float] | Belief,
-    interpolation: Interpolation,
-    start: Start,
-    scale: Literal["prior", "skew"] = "prior",
-    column: Callable[[str], pl.Expr] = pl.col,
-) -> Measure:
-    """IAUPREC: the weighted sum of AUPREC at the nodes of a range or belief."""
-    _check_choices(interpolation, start)
-    belief = resolve_belief(over, scale)
-    nodes = tuple(zip(belief.skews, belief.weights, strict=True))
-    s = segment(column)
-    area = pl.sum_horizontal(
-        weight * auprec_area(s, skew, interpolation, start) for skew, weight in nodes
-    )
-    summed = {PRIVATE + "iauprec": area}
-    # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
-    bias_skew = pl.sum_horizontal(
-        weight * pl.min_horizontal(skew, column(EFFECTIVE)) for skew, weight in nodes
-    )
-    return Measure(
-        name="iauprec", estimate=column(PRIVATE + "iauprec"), bias_skew=bias_skew,
-        sums={} if interpolation == "hull" else summed,
-        hull_sums=summed if interpolation == "hull" else {},
-        over=belief.name, nodes=nodes,
-        arguments=MeasureArguments(over=over, interpolation=interpolation, start=start),
-    )  # fmt: skip
-
-
-def _check_choices(interpolation: str, start: str) -> None:
-    check_choice("interpolation", interpolation, INTERPOLATIONS)
-    check_choice("start", start, STARTS)
-
-
-def _partial_auc(
-    fpr: tuple[float, float] | None, tpr: tuple[float, float] | None, standardise: bool, s: Segment
+def partial_auc_measure(
+    fpr: tuple[float, float] | None, tpr: tuple[float, float] | None, standardise: bool
 ) -> Measure:
     """The AUC over a range of one of the two rates."""
     if fpr is not None and tpr is not None:
@@ -156,7 +89,7 @@ def _partial_auc(
             hint="leave one of them out.",
         )
     lo, hi = rate_range(fpr if fpr is not None else tpr)
-    name = PRIVATE + "auc"
+    name, s = PRIVATE + "auc", segment()
     area = pl.col(name)
     below = (hi**2 - lo**2) / 2  # the diagonal, McClish's chance
     if fpr is not None:
@@ -172,6 +105,50 @@ def _partial_auc(
         name="auc", estimate=pl.when(above).then(scaled), sums={name: summed},
         warnings=((~above, "below the diagonal, where McClish's scale has no meaning"),),
     )  # fmt: skip
+
+
+def auprec_measure(
+    prior: float | str | pl.Expr,
+    skew: float | pl.Expr,
+    given: MeasureArguments,
+    recall: tuple[float, float] | None = None,
+) -> Measure:
+    """AUPREC at a prior, whose skew is known, within a range of recall."""
+    if recall is not None:
+        recall = rate_range(recall)
+    name = f"{PRIVATE}auprec_{prior}"
+    area = auprec_area(given.segment, skew, given.interpolation, given.start, recall)
+    return Measure(
+        name="auprec", estimate=given.column(name), prior=prior, bias_skew=skew,
+        nodes=((skew if isinstance(skew, float) else None, 1.0),), arguments=given,
+        **_summed(name, area, given),
+    )  # fmt: skip
+
+
+def iauprec_measure(given: MeasureArguments, scale: Literal["prior", "skew"] = "prior") -> Measure:
+    """IAUPREC: the weighted sum of AUPREC at the nodes of a range or belief."""
+    belief = resolve_belief(given.over, scale)
+    nodes = tuple(zip(belief.skews, belief.weights, strict=True))
+    area = pl.sum_horizontal(
+        weight * auprec_area(given.segment, skew, given.interpolation, given.start)
+        for skew, weight in nodes
+    )
+    # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
+    bias_skew = pl.sum_horizontal(
+        weight * pl.min_horizontal(skew, given.column(EFFECTIVE)) for skew, weight in nodes
+    )
+    name = PRIVATE + "iauprec"
+    return Measure(
+        name="iauprec", estimate=given.column(name), bias_skew=bias_skew,
+        over=belief.name, nodes=nodes, arguments=given, **_summed(name, area, given),
+    )  # fmt: skip
+
+
+def _summed(name: str, area: pl.Expr, given: MeasureArguments) -> dict[str, Any]:
+    """The sums of a measure that is an area: over the curve or over its hull."""
+    check_choice("interpolation", given.interpolation, INTERPOLATIONS)
+    check_choice("start", given.start, STARTS)
+    return {"hull_sums" if given.interpolation == "hull" else "sums": {name: area}}
 
 
 def _area_below(s: Segment, lo: float, hi: float) -> pl.Expr:
@@ -209,16 +186,14 @@ AUC = MeasureDefinition(
     label="AUC",
     description="area under the ROC curve: the chance that a positive outranks a negative "
     "(P-ROC Eq. 2)",
-    build=lambda given: [auc_measure(column=given.column)],
+    build=lambda given: [auc_measure(given.column)],
     in_summary=True,
 )
 AUPREC = MeasureDefinition(
     name="auprec",
     label="AUPREC",
     description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §4)",
-    build=lambda given: auprec_measures(
-        given.priors, given.interpolation, given.start, column=given.column
-    ),
+    build=lambda given: [auprec_measure(*one, given) for one in given.skews],
     at_priors=True,
     in_summary=True,
 )
@@ -226,9 +201,7 @@ IAUPREC = MeasureDefinition(
     name="iauprec",
     label="IAUPREC",
     description="AUPREC averaged over a range of priors, or under a belief (P-ROC Eq. 5)",
-    build=lambda given: [
-        iauprec_measure(given.over, given.interpolation, given.start, column=given.column)
-    ],
+    build=lambda given: [iauprec_measure(given)],
     over="belief",
     mean_of="auprec",
     in_summary=True,

@@ -24,11 +24,6 @@ CATALOG: dict[str, MeasureDefinition] = {
 }
 
 
-def default_measures() -> tuple[str, ...]:
-    """The measures that `evaluate` computes when none are named."""
-    return tuple(name for name, one in CATALOG.items() if one.by_default)
-
-
 def higher_is_better(measure: str) -> bool:
     """Whether a higher value is better; True for measures that are not in the catalogue."""
     return measure not in CATALOG or CATALOG[measure].higher_is_better
@@ -111,14 +106,19 @@ def select_measures(
     check_score_prior(score_prior)
     arguments = MeasureArguments(priors, over, interpolation, start, score_prior, column)
     if names is None:
-        has_range = over is not None and not isinstance(over, Belief)
-        selected = [
-            one
-            for one in map(CATALOG.__getitem__, default_measures())
-            if _has_over(one, over) and (has_range or not one.default_needs_range)
-        ]
+        is_range = over is not None and not isinstance(over, Belief)
+        defaults = (one for one in CATALOG.values() if one.by_default and _has_over(one, over))
+        selected = [one for one in defaults if is_range or not one.default_needs_range]
     else:
-        selected = _select_named(one_or_several(names), arguments)
+        named: Sequence[Any] = one_or_several(names)
+        for name in named:
+            check_choice("measure", name, tuple(CATALOG))
+        selected = [one for one in CATALOG.values() if one.name in named]
+        if lacking := [one.name for one in selected if not _has_over(one, over)]:
+            raise InvalidArgument(
+                f"measure has {quoted(lacking)}, but over is {over!r}.",
+                hint="give the range of priors, for example over=(0.05, 0.20).",
+            )
     check_choice("interpolation", interpolation, INTERPOLATIONS)
     resolve_priors(priors)
     if over is not None:
@@ -130,23 +130,6 @@ def select_measures(
             hint="leave measure out for all of them.",
         )
     return measures
-
-
-def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[MeasureDefinition]:
-    """The measures of these names, in the order of the catalogue.
-
-    Raise where a measure needs `over`.
-    """
-    for name in names:
-        check_choice("measure", name, tuple(CATALOG))
-    selected = [one for one in CATALOG.values() if one.name in names]
-    lacking = [one.name for one in selected if not _has_over(one, arguments.over)]
-    if lacking:
-        raise InvalidArgument(
-            f"measure has {quoted(lacking)}, but over is {arguments.over!r}.",
-            hint="give the range of priors, for example over=(0.05, 0.20).",
-        )
-    return selected
 
 
 def _has_over(definition: MeasureDefinition, over: object) -> bool:

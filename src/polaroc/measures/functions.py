@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, EFFECTIVE, VALUE, collect_like, curve_keys, effective_column
+from polaroc.base.columns import EFFECTIVE, collect_like, curve_keys, effective_column
 from polaroc.base.tables import as_polars
-from polaroc.curves.curve import in_order
+from polaroc.curves.curve import in_order, whole_curves
 from polaroc.curves.hull import hulls
-from polaroc.curves.segments import segment, segments
+from polaroc.curves.segments import segments
 from polaroc.curves.surface import is_surface, surface_keys
-from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument
-from polaroc.measures.areas import auc_measure, auprec_area, auprec_measures, iauprec_measure
-from polaroc.measures.spec import Measure
+from polaroc.measures.areas import (
+    auc_measure,
+    auprec_measure,
+    iauprec_measure,
+    partial_auc_measure,
+)
+from polaroc.measures.spec import Measure, MeasureArguments
 from polaroc.measures.table import merged, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
@@ -72,8 +76,10 @@ def auc(
     >>> round(curves.pipe(pr.auc)["estimate"].item(), 12)
     0.68
     """
-    curves = whole_curves(curve)
-    return collect_like(curve, measures_of_curves(curves, [auc_measure(fpr, tpr, standardise)]))
+    is_whole = fpr is None and tpr is None
+    return measured(
+        curve, auc_measure() if is_whole else partial_auc_measure(fpr, tpr, standardise)
+    )
 
 
 def auprec(
@@ -131,18 +137,21 @@ def auprec(
     0.619124
     """
     # Convert the table once, since a stream cannot be read again.
-    table = as_polars(curve)
-    if is_surface(table):
-        if priors is not None:
-            raise InvalidArgument(
-                "the table is a surface, which has its priors, and priors are given, too.",
-                hint="leave priors out, or pass the curve.",
-            )
-        return collect_like(curve, _auprec_of_surface(table.lazy(), interpolation, start, recall))
+    table: Any = as_polars(curve)
     known: Priors = "observed" if priors is None else priors
-    some_priors(known)
-    measures = auprec_measures(known, interpolation, start, recall)
-    return collect_like(curve, measures_of_curves(whole_curves(table), measures))
+    given = MeasureArguments(known, interpolation=interpolation, start=start)
+    if not is_surface(table):
+        some_priors(known)
+        at_priors = [auprec_measure(*one, given, recall) for one in given.skews]
+        measures: Frame = measured(table, *at_priors)
+        return measures
+    if priors is not None:
+        raise InvalidArgument(
+            "the table is a surface, which has its priors, and priors are given, too.",
+            hint="leave priors out, or pass the curve.",
+        )
+    area = auprec_measure(pl.col("prior"), pl.col("skew"), given, recall)
+    return collect_like(curve, _of_surface(table.lazy(), area))
 
 
 def iauprec(
@@ -195,19 +204,30 @@ def iauprec(
     >>> round(curves.pipe(pr.iauprec, over=(0.05, 0.20))["estimate"].item(), 4)
     0.3...
     """
-    averaged = iauprec_measure(over, interpolation, start, scale)
-    # Without the column `over`, so that the table can be concatenated with other areas.
-    measures = [replace(averaged, over=None)]
-    return collect_like(curve, measures_of_curves(whole_curves(curve), measures))
+    given = MeasureArguments(over=over, interpolation=interpolation, start=start)
+    return measured(curve, iauprec_measure(given, scale))
 
 
-def measures_of_curves(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
-    """The tidy measures of a curve table."""
-    keys = curve_keys(curve)
+def measured(curve: Frame, *measures: Measure) -> Frame:
+    """The tidy measures of a curve table.
+
+    Without the column `over`, so that the table can be concatenated with other areas.
+    """
+    curves, known = whole_curves(curve), [replace(one, over=None) for one in measures]
+    keys = curve_keys(curves)
+    return collect_like(curve, _tidied(sums_of_curves(curves, keys, known), keys, known))
+
+
+def _of_surface(surface: pl.LazyFrame, area: Measure) -> pl.LazyFrame:
+    """A measure at each prior of a surface."""
+    keys = [*surface_keys(surface), "prior"]
+    return _tidied(sums_of_curves(surface, [*keys, "skew"], [area]), keys, [area])
+
+
+def _tidied(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
+    """The tidy measures of sums per key."""
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
-    return tidy(
-        sums_of_curves(curve, keys, measures).with_columns(note.alias("note")), keys, measures
-    )
+    return tidy(wide.with_columns(note.alias("note")), keys, measures)
 
 
 def sums_of_curves(
@@ -226,34 +246,8 @@ def sums_of_curves(
         parts.append(per_key(curve, keys, of_scores, {}))
     if of_hull:
         parts.append(per_key(segments(hulls(in_order(curve, keys)), kept), keys, of_hull, {}))
-    wide, *others = parts
-    for one in others:
+    wide, on = parts[0], keys or pl.lit(0)
+    for one in parts[1:]:
         own = one.drop("positives", "negatives", EFFECTIVE, strict=False)
-        wide = (
-            wide.join(own, on=keys, how="left", nulls_equal=True)
-            if keys
-            else pl.concat([wide, own], how="horizontal")
-        )
+        wide = wide.join(own, on=on, how="left", nulls_equal=True)
     return wide
-
-
-def _auprec_of_surface(
-    surface: pl.LazyFrame,
-    interpolation: Interpolation,
-    start: Start,
-    recall: tuple[float, float] | None,
-) -> pl.LazyFrame:
-    """AUPREC of each key and prior of a surface."""
-    keys = [*surface_keys(surface), "prior"]
-    columns = surface.select(*keys, *CURVE, "skew", *effective_column(surface))
-    if interpolation == "hull":
-        columns = hulls(in_order(columns, keys))
-    area = auprec_area(segment(), pl.col("skew"), interpolation, start, recall)
-    kept = [*keys, "skew", *effective_column(surface)]
-    wide = per_key(segments(columns, kept), [*keys, "skew"], {VALUE: area}, {})
-    note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
-    measure = Measure(
-        name="auprec", estimate=pl.col(VALUE), prior=pl.col("prior"), bias_skew=pl.col("skew")
-    )  # fmt: skip
-    ordered = wide.sort(keys, nulls_last=True).with_columns(note.alias("note"))
-    return tidy(ordered, keys, [measure])

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
-from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, skews
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
 from polaroc.priors.beliefs import resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 
@@ -217,7 +217,7 @@ def _at_priors(build: Build, given: MeasureArguments) -> list[Measure]:
             build(repr(prior), [(skewed, 1.0)], given), prior=prior, arguments=given,
             nodes=((skewed if isinstance(skewed, float) else None, 1.0),),
         )
-        for prior, skewed in skews(given.priors, given.column)
+        for prior, skewed in given.skews
     ]  # fmt: skip
 
 
@@ -236,9 +236,7 @@ def _skill(given: MeasureArguments) -> list[Measure]:
     return [
         replace(measure, name="brier_skill", estimate=1 - measure.estimate * _worth(skewed),
                 bounds=(None, 1.0))
-        for measure, (_, skewed) in zip(
-            _at_priors(_brier, given), skews(given.priors, given.column), strict=True
-        )
+        for measure, (_, skewed) in zip(_at_priors(_brier, given), given.skews, strict=True)
     ]  # fmt: skip
 
 

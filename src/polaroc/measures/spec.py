@@ -74,6 +74,13 @@ class MeasureArguments:
         """The segment that ends at a row."""
         return segment(self.column)
 
+    @property
+    def skews(self) -> list[tuple[float | str, float | pl.Expr]]:
+        """Each prior with its skew; that of ``"observed"`` is an expression of the totals."""
+        own = self.column("negatives") / self.column("positives")
+        resolved = resolve_priors(self.priors)
+        return [(OBSERVED, own) if prior is None else (prior, skew(prior)) for prior in resolved]
+
 
 @dataclass(frozen=True)
 class MeasureDefinition:
@@ -90,14 +97,3 @@ class MeasureDefinition:
     by_default: bool = True  # whether `evaluate` computes it when no measures are named
     default_needs_range: bool = False  # whether it does so only if `over` is a range
     in_summary: bool = False  # whether the terminal shows it
-
-
-def skews(
-    priors: Priors, column: Callable[[str], pl.Expr] = pl.col
-) -> list[tuple[float | str, float | pl.Expr]]:
-    """Each prior with its skew; that of ``"observed"`` is an expression of the totals."""
-    own = column("negatives") / column("positives")
-    return [
-        (OBSERVED, own) if prior is None else (prior, skew(prior))
-        for prior in resolve_priors(priors)
-    ]

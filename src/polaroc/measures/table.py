@@ -25,8 +25,7 @@ from polaroc.priors.grids import OBSERVED, is_among
 # λ/N above which too few negatives bias AUPREC upward, and the note on it.
 MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
-RATIO, WARNING, SKEW = private("ratio_"), private("warning_"), private("skew")
-OF_MEASURE, IS_OBSERVED = private("prior"), private("observed")
+RATIO, WARNING = private("ratio"), private("warning")
 
 
 def humanize_note(note: pl.Expr) -> pl.Expr:
@@ -80,52 +79,41 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
     both = (positives > 0) & (negatives > 0)
     # Rows with unequal sampling weights count as fewer rows of equal weight (Kish).
     effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives")
-    estimates, ratios, warnings = {}, {}, {}
+    values = {}
     for place, one in enumerate(measures):
-        estimates[f"{VALUE}{place}"] = pl.when(both).then(one.estimate.fill_nan(None))
-        if isinstance(one.bias_skew, pl.Expr):
-            ratios[f"{RATIO}{place}"] = one.bias_skew / pl.col(EFFECTIVE)
-        if one.warnings:
-            # A measure has the same warnings at all priors.
-            warned = [pl.when(condition).then(pl.lit(text)) for condition, text in one.warnings]
-            warnings[WARNING + one.name] = pl.when(both).then(pl.coalesce(*warned))
-    beside = [*keys, "positives", "negatives", "note", EFFECTIVE, *ratios, *warnings]
-    per_measure = pl.LazyFrame(
-        {
-            PLACE: list(estimates),
-            "measure": [one.name for one in measures],
-            OF_MEASURE: [one.prior if isinstance(one.prior, float) else None for one in measures],
-            IS_OBSERVED: [one.prior is OBSERVED for one in measures],
-            SKEW: [one.bias_skew if isinstance(one.bias_skew, float) else None for one in measures],
-            OVER: [one.over for one in measures],
-        },
-        schema_overrides={OF_MEASURE: pl.Float64, SKEW: pl.Float64, OVER: pl.String},
-    )
+        warned = (pl.when(condition).then(pl.lit(text)) for condition, text in one.warnings)
+        skew = one.bias_skew
+        if not isinstance(skew, pl.Expr):
+            skew = pl.lit(skew, pl.Float64)
+        fields: list[pl.Expr] = [
+            pl.lit(one.name).alias("measure"),
+            pl.when(both).then(one.estimate.fill_nan(None)).alias("estimate"),
+            pl.lit(one.over, pl.String).alias(OVER),
+            # λ/N where too few negatives bias the measure, and the first warning that applies.
+            (skew / pl.col(EFFECTIVE)).alias(RATIO),
+            pl.when(both).then(pl.coalesce(pl.lit(None, pl.String), *warned)).alias(WARNING),
+        ]
+        if one.prior is OBSERVED:
+            own = pl.when(both).then(positives / (positives + negatives))
+            fields.append(own.alias("prior"))
+        elif not isinstance(one.prior, pl.Expr):
+            fields.append(pl.lit(one.prior, pl.Float64).alias("prior"))
+        values[f"{VALUE}{place}"] = pl.struct(fields)
+    beside = [*keys, "positives", "negatives", "note"]
     rows = (
         wide.with_columns(
             effective.alias(EFFECTIVE), joined_notes("note", one_class_note(positives, negatives))
         )
-        .select(*beside[: len(keys) + 4], **estimates, **ratios, **warnings)
-        .unpivot([*estimates], index=beside, variable_name=PLACE, value_name="estimate")
-        .join(per_measure, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
+        .select(*beside, **values)
+        .unpivot([*values], index=beside, variable_name=PLACE, value_name=VALUE)
+        .unnest(VALUE)
     )
-    ratio = pl.col(SKEW) / pl.col(EFFECTIVE)
-    for name in ratios:
-        ratio = (
-            pl.when(pl.col(PLACE) == VALUE + name.removeprefix(RATIO)).then(name).otherwise(ratio)
-        )
     # Formatting numbers is slow: null where there is no warning.
-    biased = pl.when(both & (ratio > MAX_BIAS_RATIO * (1 + ROUNDING))).then(ratio)
-    notes = [
-        # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
-        pl.format(BIASED, biased.round_sig_figs(12).round_sig_figs(2)),
-        *(pl.when(measure=name.removeprefix(WARNING)).then(name) for name in warnings),
-    ]
-    # A surface has its priors among its keys.
-    if "prior" not in keys:
-        own = pl.when(pl.col(IS_OBSERVED) & both).then(positives / (positives + negatives))
-        rows = rows.with_columns(prior=own.otherwise(OF_MEASURE))
-    table = rows.with_columns(joined_notes("note", *notes))
+    is_biased = both & (pl.col(RATIO) > MAX_BIAS_RATIO * (1 + ROUNDING))
+    ratio = pl.when(is_biased).then(RATIO)
+    # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
+    biased = pl.format(BIASED, ratio.round_sig_figs(12).round_sig_figs(2))
+    table = rows.with_columns(joined_notes("note", biased, WARNING))
     # The measures of a key stay in their order.
     ordered = table.sort(keys, nulls_last=True, maintain_order=True) if keys else table
     shown = [*(key for key in keys if key != "prior"), *MEASURE_COLUMNS]

@@ -12,7 +12,7 @@ from polaroc.base.text import MAX_NAMED, listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.inference.test_sets import ScoredCases
 from polaroc.inference.variances import cluster_numbers
-from polaroc.measures.catalog import CATALOG, default_measures, select_measures
+from polaroc.measures.catalog import CATALOG, select_measures
 from polaroc.measures.scoring import CASE_LOSSES
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
@@ -29,7 +29,7 @@ def single_measure(
     name: str, prior: Prior, over: Over | None, score_prior: Prior = "observed"
 ) -> Measure:
     """The one measure that is compared; raise where there is none or more."""
-    allowed = (*default_measures(), *CASE_LOSSES)
+    allowed = (*(name for name, one in CATALOG.items() if one.by_default), *CASE_LOSSES)
     if name in CATALOG and name not in allowed:
         raise InvalidArgument(
             f"measure is {name!r}, which has no standard error on one test set.",

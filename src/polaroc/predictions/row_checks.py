@@ -254,16 +254,15 @@ def left_out(count: int) -> str:
     return f"{count:,} rows were left out: their score, truth, count or weight is null or NaN."
 
 
-def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:
+def label_extremes(counts: pl.Expr) -> list[pl.Expr]:
     """The two aggregates that `label_note` needs: the least and the greatest code of the rows.
 
     The codes are 1 and 2 for a score of zero, of a positive and of a negative; 3 and 4 for a score
     of one, likewise; 0 for any other score. Only rows where `counts` holds are taken.
     """
     score, truth = pl.col(SCORE), pl.col(TRUTH).cast(pl.Int8)
-    label = pl.when(score == 0).then(2 - truth).when(score == 1).then(4 - truth).otherwise(0)
-    if counts is not None:
-        label = pl.when(counts).then(label)
+    code = pl.when(score == 0).then(2 - truth).when(score == 1).then(4 - truth).otherwise(0)
+    label = pl.when(counts).then(code)
     return [label.min().alias(LEAST_LABEL), label.max().alias(GREATEST_LABEL)]
 
 

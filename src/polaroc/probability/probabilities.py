@@ -22,10 +22,9 @@ from polaroc.base.columns import (
     within,
 )
 from polaroc.base.tables import as_polars
-from polaroc.curves.curve import in_order
+from polaroc.curves.curve import in_order, whole_curves
 from polaroc.curves.hull import hulls
 from polaroc.curves.surface import at_priors
-from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
 from polaroc.predictions.columns import Columns, named_columns

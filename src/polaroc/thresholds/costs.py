@@ -33,10 +33,9 @@ from polaroc.base.columns import (
 )
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
-from polaroc.curves.curve import cases_or_curve, curves_of, like
+from polaroc.curves.curve import cases_or_curve, curves_of, like, whole_curves
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
-from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief

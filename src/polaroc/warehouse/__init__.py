@@ -5,11 +5,9 @@ The engine counts and sums; only sums per key, or counts per score, are fetched 
 machine. The package needs the extra ``warehouse``, for Spark Connect the extra ``spark`` too.
 """
 
-from polaroc.warehouse.connections import collected
-from polaroc.warehouse.curves import curve, hull
-from polaroc.warehouse.evaluation import evaluate
-from polaroc.warehouse.posteriors import probabilities
-from polaroc.warehouse.queries import sql
+from polaroc.warehouse.curves import curve, hull, probabilities
+from polaroc.warehouse.evaluation import evaluate, sql
+from polaroc.warehouse.tables import collected
 
 __all__ = [
     "collected",

@@ -1,8 +1,10 @@
-"""The tie-collapsed cells of every key, and sums over the segments between them."""
+"""The tie-collapsed cells of every key, and sums over the segments of ROC curves between them."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from polaroc import rates
 from polaroc.base.columns import (
     GREATEST_LABEL,
     LEAST_LABEL,
@@ -13,21 +15,30 @@ from polaroc.base.columns import (
     ROWS,
     TRUTH,
     WEIGHT,
+    private,
 )
+from polaroc.base.statistics import quadrature
+from polaroc.curves.segments import RATES, Segment
+from polaroc.measures.areas import auc_area
+from polaroc.measures.sensitivity import CLOSED_FORM_BEND, nodes_needed
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE, error_count_column
-from polaroc.typing import IbisTable
-from polaroc.warehouse.connections import ibis_library
-from polaroc.warehouse.predictions import Predictions, literal
-from polaroc.warehouse.segments import aggregates, segments
+from polaroc.priors.grids import skew
+from polaroc.typing import IbisTable, Interpolation
+from polaroc.warehouse.tables import Predictions, ibis, literal
 
 # Share of a total by which sums of the same weights in another order may differ.
 ROUNDED = 1e-12
+AT_ORIGIN = private("at_origin")
+# The measures that have a mean error over a range of priors.
+OF_ERRORS = ("auc_range", "accsens")
+# The measures that an engine sums; others are made of its cells.
+SUMMED = ("auc", "auprec", "iauprec", "sens", "equal_error", *OF_ERRORS)
 
 
 def count_cells(predictions: Predictions) -> IbisTable:
     """One row per key, score and row error; counts are floats, which are exact up to 2⁵³."""
-    _ = ibis_library()._
+    _ = ibis._
     cases = predictions.cases
     valid, truth = _[ROW_ERROR].isnull(), _[TRUTH]
     weight = _[WEIGHT] if cases.counted_by else literal(1)
@@ -37,7 +48,7 @@ def count_cells(predictions: Predictions) -> IbisTable:
         ROWS: _.count(),
     }
     if cases.weight:
-        bounded = ibis_library().least(weight, literal(MAX_SQUARED))
+        bounded = ibis.least(weight, literal(MAX_SQUARED))
         sums[NEG_SQUARES] = (valid & ~truth).ifelse(bounded * bounded, literal(0)).sum()
     return predictions.rows.group_by([*cases.keys, SCORE, ROW_ERROR]).aggregate(**sums)
 
@@ -47,7 +58,7 @@ def cells(predictions: Predictions) -> IbisTable:
 
     `PLACE` numbers the cells of a key from 0, best score first.
     """
-    ibis, _ = ibis_library(), ibis_library()._
+    _ = ibis._
     cases = predictions.cases
     whole = ibis.window(group_by=cases.keys)
     falling = ibis.window(group_by=cases.keys, order_by=ibis.desc(SCORE))
@@ -71,7 +82,7 @@ def cells(predictions: Predictions) -> IbisTable:
 
 def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
     """One row per key: its totals, what its notes need, and the sums and minima of measures."""
-    ibis, _ = ibis_library(), ibis_library()._
+    _ = ibis._
     kind, score = _[ROW_ERROR], _[SCORE]
     # Notes on labels need the best three cells: of three scores one is no label.
     kept = (_.pos > 0) | (_[PLACE] < 3) | kind.notnull()
@@ -100,3 +111,127 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
         **aggregates(rated, measures),
     )
     return result
+
+
+def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
+    """Cells with the columns `RATES`, null without positives, and whether they are `AT_ORIGIN`.
+
+    For mean errors over a range also the priors at which the two ends of a segment are balanced,
+    limited to the range.
+    """
+    _ = ibis._
+    positives, negatives = _.positives.nullif(0), _.negatives.nullif(0)
+    shares = (
+        (_.tp - _.pos) / positives, (_.fp - _.neg) / negatives, _.tp / positives,
+        _.fp / negatives, _.pos / positives, _.neg / negatives,
+    )  # fmt: skip
+    has_area = _.pos > 0
+    rated: IbisTable = cells.mutate(
+        **{
+            name: has_area.ifelse(share, literal(None))
+            for name, share in zip(RATES, shares, strict=True)
+        }
+    )
+    t0, f0, t1, f1, *_ = (rated[name] for name in RATES)
+    ends = {AT_ORIGIN: ((t0 == 0) & (f0 == 0)).ifelse(literal(1), literal(0))}
+    ranges = (one.arguments.over for one in measures if one.arguments and one.name in OF_ERRORS)
+    for lo, hi in {tuple(over) for over in ranges}:
+        for name, t, f in zip(_ends(lo, hi), (t0, t1), (f0, f1), strict=True):
+            prior = (f / (f + (1 - t)).nullif(0)).coalesce(literal(1))
+            ends[name] = prior.clip(literal(lo), literal(hi))
+    return rated.mutate(**ends)
+
+
+def _ends(lo: float, hi: float) -> list[str]:
+    """The columns of the priors at the ends of segments."""
+    return [safe_name(private(f"{end}_{lo}_{hi}")) for end in ("first", "last")]
+
+
+def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
+    """The `sums` and `least` of measures, as aggregates of `segments`."""
+    s: Any = Segment._make(table[name] for name in (*RATES, "positives", "negatives"))
+    made: dict[str, Any] = {}
+    for measure in measures:
+        arguments: Any = measure.arguments
+        for name in measure.sums:
+            if measure.name == "auc":
+                added = auc_area(s)
+            elif measure.nodes:
+                areas = [
+                    weight * _auprec_area(s, table[AT_ORIGIN], node, arguments.interpolation)
+                    for node, weight in measure.nodes
+                ]
+                added = _total(areas)
+            else:
+                at_ends = (table[name] for name in _ends(*arguments.over))
+                added = _range_error(s, *arguments.over, *at_ends)
+            made[safe_name(name)] = added.sum()
+        if measure.least:
+            priors = (0.5,) if measure.name == "equal_error" else arguments.over
+            ends = [
+                (1 - s.t1 <= literal(skew(prior)) * s.f1).ifelse(end, literal(None)).min()
+                for prior in priors
+                for end in (s.t0, s.f0, s.t1, s.f1)
+            ]
+            made |= dict(zip(map(safe_name, measure.least), ends, strict=True))
+    return made
+
+
+def _auprec_area(s: Any, at_origin: Any, node: float | None, interpolation: Interpolation) -> Any:
+    """∫ precision dt over a segment, as `measures.areas.auprec_area`.
+
+    `at_origin` is 1 for the first segment, in place of a division by 0 that has no weight there: a
+    case for each prior would take most of the time.
+    """
+    skewed = s.negatives / s.positives.nullif(0) if node is None else literal(node)
+    called, rise = s.t0 + skewed * s.f0, s.dt + skewed * s.df
+    if interpolation == "exact":
+        share = s.dt / rise
+        growth = _log1p(rise / (called + at_origin))
+        return (s.dt + (s.t0 - called * share) * growth) * share
+    end = rates.precision(s.t1, s.f1, skewed)
+    if interpolation == "step":
+        return s.dt * end
+    return s.dt * (s.t0 / (called + at_origin) + at_origin * end + end) / 2
+
+
+def _range_error(s: Any, lo: float, hi: float, first: Any, last: Any) -> Any:
+    """The error of the balanced points of a range of priors, as `measures.balanced.range_error`."""
+    low = literal(lo)
+    level = (1 - s.t0) * (first - low) * (first + low) - (1 - s.t1) * (last - low) * (last + low)
+    bulk, bend, width = s.dt * s.f0 + s.df * (1 - s.t0), s.dt - s.df, last - first
+    ratio = s.df / bend.nullif(0)
+    logarithm = _log1p(bend * width / (s.df + bend * first).nullif(0))
+    mean = ratio / width.nullif(0) * logarithm
+    closed = ((1 + ratio) * (1 - mean) - (first + last) / 2) / bend.nullif(0)
+    nodes = [
+        (first + literal(node) * width, literal(weight))
+        for node, weight in quadrature(nodes_needed((lo, hi)))
+    ]
+    by_nodes = _total(
+        [weight * at * (1 - at) / (s.df + bend * at).nullif(0) for at, weight in nodes]
+    )
+    is_bent = bend.abs() > literal(CLOSED_FORM_BEND) * (s.dt + s.df)
+    inside = 2 * bulk * width * is_bent.ifelse(closed, by_nodes)
+    return level + ((width > 0) & (bulk > 0)).ifelse(inside, literal(0))
+
+
+def _total(values: list[Any]) -> Any:
+    """The sum of values, in pairs: engines refuse queries that are nested a thousand deep."""
+    while len(values) > 1:
+        values = [sum(values[i + 1 : i + 2], values[i]) for i in range(0, len(values), 2)]
+    return values[0]
+
+
+def _log1p(value: Any) -> Any:
+    """ln(1 + x), for which few engines have a function.
+
+    What rounding takes from 1 + x is added to its logarithm, to first order.
+    """
+    above = value + 1
+    return above.ln() + (value - (above - 1)) / above
+
+
+def safe_name(name: str) -> str:
+    """A column name with only letters, digits and underscores, which some engines require."""
+    return re.sub(r"\W+", "_", name)

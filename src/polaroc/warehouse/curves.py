@@ -1,21 +1,65 @@
-"""Curves of tie-collapsed cells, computed by the engine; hulls, computed here."""
+"""Curves of tie-collapsed cells, computed by the engine, and what a join on them gives."""
 
 from __future__ import annotations
 
-from typing import Unpack
+from sys import float_info
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, EFFECTIVE, NEG_SQUARES, PLACE, ROW_ERROR, ROWS
+from polaroc.base.checks import check_bool
+from polaroc.base.columns import (
+    CURVE,
+    EFFECTIVE,
+    NEG_SQUARES,
+    PLACE,
+    ROW_ERROR,
+    ROWS,
+    SAME,
+    check_shared_keys,
+    curve_keys,
+    private,
+    refuse_clash,
+    within,
+)
+from polaroc.curves.curve import whole_curves
 from polaroc.curves.hull import hull as hull_locally
 from polaroc.predictions.columns import Columns
-from polaroc.predictions.row_checks import SCORE, WRONG
-from polaroc.typing import IbisTable
+from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.grids import is_among, some_priors
+from polaroc.priors.grids import prior as prior_at
+from polaroc.probability.probabilities import (
+    ADDED,
+    GIVEN,
+    LEAST,
+    NO_CURVE,
+    OF_ROW,
+    RATIO,
+    ROW_NOTE,
+    hull_blocks,
+    refuse_tuning_table,
+)
+from polaroc.typing import IbisTable, Priors, Table
 from polaroc.warehouse.cells import cells
-from polaroc.warehouse.connections import check_table, fetched, ibis_library
-from polaroc.warehouse.predictions import literal, read
+from polaroc.warehouse.tables import (
+    check_table,
+    collected,
+    declared,
+    fetched,
+    ibis,
+    keys_of,
+    literal,
+    read,
+    sent_along,
+)
 
 COUNTS = ("pos", "neg", "tp", "fp")
+# The score above a block, and the prior of its key.
+MOST, OWN = private("most"), private("own")
+# Not all engines take infinite numbers in a join: scores and blocks are between these.
+FINITE = float_info.max
+# Share by which sums of the same scores in another order may differ.
+TOLERANCE = 1e-9
 
 
 def curve(table: IbisTable, **columns: Unpack[Columns]) -> IbisTable:
@@ -51,35 +95,29 @@ def curve(table: IbisTable, **columns: Unpack[Columns]) -> IbisTable:
     >>> points.select("threshold", "tp", "fp", "tpr").to_polars().rows()
     [(None, 0, 0, 0.0), (0.9, 1, 0, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
-    ibis, _ = ibis_library(), ibis_library()._
+    _ = ibis._
     predictions = read(table, columns)
-    cases = predictions.cases
-    fatal = [code for code in predictions.errors if cases.nulls == "raise" or code in WRONG]
-    is_fatal = (
-        _[ROW_ERROR].isin(fatal).ifelse(_[ROWS], 0).sum().over(ibis.window(group_by=cases.keys))
-    )
-    kind = "float64" if cases.weight else "int64"
-    counted = cells(predictions)
-    nulled = counted.mutate(
+    cases, kind = predictions.cases, "float64" if predictions.cases.weight else "int64"
+    unranked = _[ROW_ERROR].isin(predictions.fatal).ifelse(_[ROWS], 0).sum()
+    is_ranked = unranked.over(ibis.window(group_by=cases.keys)) == 0
+    counted = cells(predictions).mutate(
         **{
-            name: (is_fatal == 0).ifelse(_[name], literal(None)).cast(kind)
+            name: is_ranked.ifelse(_[name], literal(None)).cast(kind)
             for name in ("positives", "negatives")
         },
         **{name: _[name].cast(kind) for name in COUNTS},
     )
-    anchors = nulled.filter(_[PLACE] == 0).mutate(
+    anchors = counted.filter(_[PLACE] == 0).mutate(
         **{SCORE: literal(None)}, **{name: literal(0).cast(kind) for name in COUNTS}
     )
-    points = anchors.union(nulled.filter((_.pos > 0) | (_.neg > 0)))
-    rates = {
+    computed = {
         "tpr": _.tp.cast("float64") / _.positives.nullif(0),
         "fpr": _.fp.cast("float64") / _.negatives.nullif(0),
+        EFFECTIVE: _.negatives * (_.negatives / _[NEG_SQUARES].nullif(0)),
     }
-    of_weights = {}
-    if cases.weight:
-        of_weights[EFFECTIVE] = _.negatives * (_.negatives / _[NEG_SQUARES].nullif(0))
-    result: IbisTable = points.select(
-        *cases.keys, **{name: rates.get(name, _[name]) for name in CURVE}, **of_weights
+    names = [*cases.keys, *CURVE, *([EFFECTIVE] if cases.weight else [])]
+    result: IbisTable = anchors.union(counted.filter((_.pos > 0) | (_.neg > 0))).select(
+        **{name: computed.get(name, _[name]) for name in names}
     )
     return result
 
@@ -114,3 +152,142 @@ def hull(curve: IbisTable) -> pl.DataFrame:
     """
     check_table(curve)
     return hull_locally(fetched(curve))
+
+
+def probabilities(
+    table: IbisTable,
+    curve: IbisTable | Table,
+    *,
+    priors: Priors,
+    same_table: bool = False,
+    **columns: Unpack[Columns],
+) -> IbisTable:
+    """The probability of each case at each prior, as `polaroc.probabilities`.
+
+    This call fetches the curve, and of the cases only how many there are of each key and the sum of
+    their scores.
+
+    Parameters
+    ----------
+    table
+        Cases that the curve was not made of: an ibis table.
+    curve
+        The result of `warehouse.curve`, or of `polaroc.curve`, on a tuning table.
+    priors
+        Priors in (0, 1), or ``"observed"`` for that of the tuning table; one, several,
+        or a prior grid.
+    same_table
+        Whether the very table that the curve was made of is meant.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
+
+    Returns
+    -------
+    Table
+        The columns of the function of the same name in `polaroc`, its rows in no order; `note` says
+        where a score is missing. Nothing is computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As the function of the same name in `polaroc` does for a lazy frame; where each key has as
+        many cases as its curve, with the same mean score.
+
+    Notes
+    -----
+    The thresholds go along with the query; Spark holds them as temporary views until its session
+    ends.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> tuning = ibis.memtable(pr.datasets.twenty_scores())
+    >>> points = pr.warehouse.curve(tuning, truth="truth", score="score")
+    >>> use = ibis.memtable(pl.DataFrame({"case": [1, 2], "score": [0.7, 0.3]}))
+    >>> found = pr.warehouse.probabilities(use, points, score="score", priors=0.05)
+    >>> found.order_by("case").probability.to_polars().round(3).to_list()
+    [0.136, 0.026]
+    """
+    check_bool("same_table", same_table)
+    cases = declared(table, {**columns, "truth": None, "positive": None}, ["score"])
+    refuse_clash(table.columns, ADDED)
+    of_rows = keys_of(table, cases)
+    is_there = isinstance(curve, ibis.expr.types.Table)
+    tuned = whole_curves(fetched(curve) if is_there else curve)
+    keys = curve_keys(tuned)
+    check_shared_keys(keys, [*of_rows], "the curve")
+    resolved = some_priors(priors)
+    grid = sent_along(pl.DataFrame({GIVEN: resolved}, schema={GIVEN: pl.Float64}), table)
+
+    number = table[cases.names["score"][0]].cast("float64")
+    missing = ibis.cases((number.isnan(), "NaN score"), (number.isnull(), "null score"))
+    limited = missing.isnull().ifelse(number.clip(literal(-FINITE), literal(FINITE)), None)
+    own_keys = {key: private(f"key_{i}") for i, key in enumerate(keys)}
+    rows = table.mutate(
+        **{OF_ROW: limited, ROW_NOTE: missing},
+        **{own: of_rows[key] for key, own in own_keys.items()},
+    )
+    if not same_table:
+        _refuse_same(rows, own_keys, tuned)
+
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    observed = pl.when((positives > 0) & (negatives > 0)).then(prior_at(negatives / positives))
+    blocks = (
+        hull_blocks(tuned, keys)
+        .with_columns(
+            pl.col(LEAST).clip(-FINITE, FINITE),
+            # Without an upper end above the best block.
+            within(pl.col(LEAST).shift(1), keys).alias(MOST),
+            observed.alias(OWN),
+            is_among(observed, resolved).alias(SAME),
+        )
+        .select(LEAST, MOST, RATIO, OWN, SAME, pl.col("note").cast(pl.String),
+                **{own: pl.col(key) for key, own in own_keys.items()})
+        .collect()
+    )  # fmt: skip
+    block = sent_along(blocks, table)
+    joined = rows.left_join(
+        block,
+        [
+            *(rows[own].identical_to(block[own]) for own in own_keys.values()),
+            rows[OF_ROW] >= block[LEAST],
+            (rows[OF_ROW] < block[MOST]) | block[MOST].isnull(),
+        ],
+    ).cross_join(grid)
+    if None in resolved and len(resolved) > 1:
+        # The prior of a key that is also given counts once.
+        joined = joined.filter(joined[GIVEN].notnull() | ~joined[SAME].coalesce(False))
+    _ = ibis._
+    prior = _[GIVEN].coalesce(_[OWN])
+    result: IbisTable = joined.select(
+        *table.columns,
+        prior=prior,
+        probability=_[RATIO] / (_[RATIO] + (1 - prior) / prior),
+        note=_[ROW_NOTE].coalesce(_.note, _[LEAST].isnull().ifelse(NO_CURVE, None)),
+    )
+    return result
+
+
+def _refuse_same(rows: IbisTable, own_keys: dict[str, str], tuned: pl.LazyFrame) -> None:
+    """Raise where each key of the cases has the number and sum of the scores of its curve."""
+    _ = ibis._
+    squeezed, score = _[OF_ROW] / (1 + _[OF_ROW].abs()), pl.col(SCORE).clip(-FINITE, FINITE)
+    scored = rows.filter(_[OF_ROW].notnull())
+    of_rows = collected(
+        scored.aggregate(by=[*own_keys.values()], count=_.count(), sum=squeezed.sum())
+    ).filter(pl.col("count") > 0)
+    count = pl.col("pos") + pl.col("neg")
+    of_curves = (
+        tuned.drop_nulls(SCORE)
+        .group_by(pl.col(key).alias(own) for key, own in own_keys.items())
+        .agg(of_curve=count.sum(), sum_of_curve=(count * (score / (1 + score.abs()))).sum())
+        .collect()
+    )
+    on: Any = [*own_keys.values()] or pl.lit(0)
+    both = of_rows.join(of_curves, on=on, how="left", nulls_equal=True)
+    close = (pl.col("sum") - pl.col("sum_of_curve")).abs() <= TOLERANCE * pl.col("sum").abs()
+    same = close & (pl.col("count") == pl.col("of_curve"))
+    if both.height and both.select(same.fill_null(False).all()).item():
+        refuse_tuning_table()

@@ -1,43 +1,45 @@
-"""The measures of a prediction table from sums that its engine computes in one query."""
+"""The measures of a prediction table from sums that its engine computes; areas as SQL text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import COUNT, EFFECTIVE, NEG_SQUARES, private
+from polaroc.base.checks import one_or_several
+from polaroc.base.columns import COUNT, EFFECTIVE, NEG_SQUARES, OVER, PLACE, ROW_ERROR, private
 from polaroc.base.text import joined_notes
 from polaroc.curves.totals import effective_number
-from polaroc.errors import NotSupported
-from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
-from polaroc.evaluation.evaluate import check_intervals
+from polaroc.errors import InvalidArgument, NotSupported, check_choice
+from polaroc.evaluation.evaluate import at_estimates, check_intervals, estimates_in
 from polaroc.evaluation.evaluate import evaluate as evaluate_locally
 from polaroc.evaluation.sums import sums_of_rows
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import tidy
 from polaroc.predictions.cases import Cases, check_labels_of, refuse_errors, warn_of_parts
-from polaroc.predictions.columns import Columns
+from polaroc.predictions.columns import NEEDED, ROLES, Columns
 from polaroc.predictions.row_checks import (
     SCORE,
+    UNRANKED,
     error_count_column,
     errors_in_words,
     label_note,
 )
 from polaroc.predictions.table import read as read_locally
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import is_estimate
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import IbisTable, Interpolation, Prior, Priors
-from polaroc.warehouse.cells import count_cells, per_key
-from polaroc.warehouse.connections import collected, fetched
-from polaroc.warehouse.predictions import Predictions, read
-from polaroc.warehouse.segments import SUMMED, safe_name
+from polaroc.warehouse.cells import SUMMED, count_cells, per_key, safe_name
+from polaroc.warehouse.tables import Predictions, collected, fetched, ibis, literal, read
 
 # The note on dropped rows of a key.
 DROPPED = private("dropped")
+# The measures that are one sum over a curve, and no function of several.
+AREAS = ("auc", "auprec", "iauprec")
+DIALECTS = ("spark", "duckdb", "postgres", "bigquery", "snowflake", "trino", "clickhouse")
 
 
 def evaluate(
@@ -95,16 +97,15 @@ def evaluate(
                 hint="fetch the rows, and give them to polaroc.evaluate.",
             )
     check_intervals(intervals, level, interpolation)
-    estimates = priors.lazy().collect() if is_estimate(priors) else None
-    measures = select_measures(
-        measure, priors if estimates is None else priors_and_ends(estimates), over, interpolation,
-        score_prior=score_prior,
-    )  # fmt: skip
+    needed, estimates = estimates_in(priors)
+    measures = select_measures(measure, needed, over, interpolation, score_prior=score_prior)
     predictions = read(table, columns)
     if columns.get("positive") is not None:
         check_labels_of(predictions.cases, _labels(table, predictions).to_series())
-    summed = [one for one in measures if one.is_area and one.name in SUMMED]
-    others = [one for one in measures if not (one.is_area and one.name in SUMMED)]
+    summed, others = (
+        [one for one in measures if (one.is_area and one.name in SUMMED) == is_so]
+        for is_so in (True, False)
+    )
     wide = _totals(table, predictions, [] if intervals else summed)
     warn_of_parts(predictions.cases, wide)
     keys = predictions.cases.keys
@@ -114,20 +115,112 @@ def evaluate(
             _fetched(predictions), priors=priors, over=over, interpolation=interpolation,
             intervals=True, level=level, measure=measure, score_prior=score_prior,
         )  # fmt: skip
-        totals = wide.select(*keys, "positives", "negatives", DROPPED)
-        return (
-            measured.drop("positives", "negatives")
-            .join(totals, **beside, maintain_order="left")
-            .with_columns(joined_notes(DROPPED, "note"))
-            .select(measured.columns)
-        )
+        noted = measured.join(wide.select(*keys, DROPPED), **beside, maintain_order="left")
+        return noted.with_columns(joined_notes(DROPPED, "note")).select(measured.columns)
     if others:
         sums = sums_of_rows(read_locally(_fetched(predictions)), others)
         known = ("positives", "negatives", "note", EFFECTIVE)
         wide = wide.join(sums.drop(known, strict=False), **beside)
-    noted = wide.lazy().with_columns(joined_notes(DROPPED, label_note()))
-    tidied = tidy(noted, keys, measures)
-    return (tidied if estimates is None else at_estimates(tidied, estimates)).collect()
+    sums_of_keys = wide.lazy().with_columns(joined_notes(DROPPED, label_note()))
+    return at_estimates(tidy(sums_of_keys, keys, measures), estimates).collect()
+
+
+def sql(
+    table: IbisTable | str,
+    dialect: str,
+    *,
+    priors: Priors = DEFAULT_PRIORS,
+    over: tuple[float, float] | Belief | None = None,
+    interpolation: Interpolation = "exact",
+    measure: str | Sequence[str] | None = None,
+    **columns: Unpack[Columns],
+) -> str:
+    """The query of areas under curves, for a warehouse console or a dbt model.
+
+    Parameters
+    ----------
+    table
+        Predictions: an ibis table; or the name of a table (``schema.name``,
+        ``catalog.schema.name``), of which only the columns that are named are known. As their types
+        are not, labels are then compared as text, and scores cast to 64-bit floats, whether or not
+        all their digits fit.
+    dialect
+        ``"spark"``, ``"duckdb"``, ``"postgres"``, ``"bigquery"``,
+        ``"snowflake"``, ``"trino"`` or ``"clickhouse"``.
+    priors, over, interpolation, measure
+        As in `polaroc.evaluate`; any of the measures "auc", "auprec" and "iauprec", by default all
+        of them, and the interpolations ``"exact"``, ``"linear"`` and ``"step"``.
+    **columns
+        What the columns mean, as in `polaroc.cases`.
+
+    Returns
+    -------
+    str
+        One SELECT statement, of the rows and columns of `polaroc.evaluate` in no order; the prior
+        ``"observed"`` has a row of its own even where it equals another one. Counts are floats, and
+        the only `note` is on keys whose rows cannot all be ranked, which have no estimates. All
+        names are quoted, so they must be written as the warehouse stores them.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For another dialect, measure or interpolation; as `evaluate` does.
+
+    Examples
+    --------
+    >>> from polaroc import warehouse
+    >>> query = warehouse.sql("predictions", "postgres", truth="label", score="p", priors=0.1)
+    >>> 'FROM "predictions"' in query
+    True
+    """
+    check_choice("dialect", dialect, DIALECTS)
+    check_choice("interpolation", interpolation, ("exact", "linear", "step"))
+    if measure is None:
+        measure = AREAS if over is not None else AREAS[:2]
+    measures = select_measures(measure, priors, over, interpolation)
+    for one in measures:
+        check_choice("measure", one.name, AREAS)
+    _ = ibis._
+    predictions = read(_unseen(table, columns) if isinstance(table, str) else table, columns)
+    # As a column, since without codes it is a literal, which ibis cannot combine with columns.
+    is_unranked = ibis.or_(*(_[error_count_column(code)] > 0 for code in predictions.fatal))
+    summed = per_key(predictions, measures).mutate(**{ROW_ERROR: is_unranked})
+    unranked = _[ROW_ERROR]
+    has_both = (_.positives > 0) & (_.negatives > 0)
+    own = has_both.ifelse(_.positives / (_.positives + _.negatives).nullif(0), literal(None))
+    numbers = ibis.union(*(ibis.literal(i).name(PLACE).as_table() for i in range(len(measures))))
+
+    def each(values: Iterable[Any]) -> Any:
+        """The value of the measure of a row."""
+        return _[PLACE].cases(*enumerate(values))
+
+    areas = (name for one in measures for name in one.sums)
+    priors_of: Any = (one.prior for one in measures)
+    shown = {
+        "measure": each(one.name for one in measures),
+        "prior": each(own if prior is OBSERVED else literal(prior) for prior in priors_of),
+        "estimate": each(unranked.ifelse(literal(None), _[safe_name(name)]) for name in areas),
+        "positives": _.positives,
+        "negatives": _.negatives,
+        "note": unranked.ifelse(UNRANKED, ibis.null("string")),
+    }
+    if over is not None:
+        shown[OVER] = each(ibis.literal(one.over, type="string") for one in measures)
+    query = summed.cross_join(numbers).select(*predictions.cases.keys, **shown)
+    if dialect != "spark":
+        return str(ibis.to_sql(query, dialect=dialect))
+
+    class Options(ibis.config.Config):  # type: ignore[misc]
+        """Options of the compiler, which are there only where PySpark is loaded."""
+
+        treat_nan_as_null: bool = False
+
+    known = ibis.options.pyspark
+    try:
+        ibis.options.pyspark = known or Options()
+        return str(ibis.to_sql(query, dialect="pyspark"))
+    finally:
+        ibis.options.pyspark = known
 
 
 def _labels(table: IbisTable, predictions: Predictions) -> pl.DataFrame:
@@ -179,3 +272,19 @@ def _fetched(predictions: Predictions) -> Cases[pl.DataFrame]:
         predictions.cases, rows=rows, source=rows, columns={}, case=None, errors=(), is_valid=True,
         count=None if predictions.cases.weight else count,
     )  # fmt: skip
+
+
+def _unseen(name: str, columns: Columns) -> IbisTable:
+    """A table of which only its name is known, with the columns that are named."""
+    *places, last = name.split(".")
+    if len(places) > 2 or not all((*places, last)):
+        raise InvalidArgument(
+            f"the table is {name!r}, allowed are name, schema.name and catalog.schema.name.",
+            hint="a name with a dot in it needs a view.",
+        )
+    place = dict(zip(("database", "catalog"), reversed(places), strict=False))
+    asked: Any = {**dict(zip(NEEDED, NEEDED, strict=True)), **columns}
+    given = [asked[role] for role in (*ROLES, "by") if asked.get(role) is not None]
+    kinds = {column: ibis.expr.datatypes.unknown for one in given for column in one_or_several(one)}
+    table: IbisTable = ibis.table(kinds, name=last, **place)
+    return table

@@ -1,4 +1,6 @@
-"""A prediction table in a warehouse, in columns with fixed names."""
+"""Tables of a warehouse: the library ibis, predictions with fixed column names, fetched rows."""
+
+from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +10,7 @@ import polars as pl
 
 from polaroc.base.columns import PRIVATE, RENAME, RESERVED, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, MissingExtra, quoted
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import NEEDED, is_wide
 from polaroc.predictions.row_checks import (
@@ -21,15 +23,36 @@ from polaroc.predictions.row_checks import (
     SCORE,
     UNKNOWN_LABEL,
     WEIGHTS,
+    WRONG,
     listed,
 )
 from polaroc.typing import IbisTable, Label
-from polaroc.warehouse.connections import check_table, ibis_library
 
 # The bounds of Int64 as floats; no float is the upper one, so that it is the next lower.
 MIN_WHOLE, MAX_WHOLE = -(2.0**63), 2.0**63 - 1024
+# The most rows that are fetched to be finished here, about 2 GB.
+MAX_FETCHED = 20_000_000
 # Conditions for rows that cannot be ranked, each with the code of the reason.
 RowErrors = list[tuple[int, Any]]
+
+
+class _Ibis:
+    """The library ibis, imported when it is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            import ibis as library
+        except ImportError:
+            raise MissingExtra(
+                "polaroc.warehouse needs ibis, which is not installed.",
+                hint="pip install 'polaroc[warehouse]'",
+            ) from None
+        return getattr(library, name)
+
+
+ibis: Any = _Ibis()
 
 
 class Predictions(NamedTuple):
@@ -43,10 +66,15 @@ class Predictions(NamedTuple):
     cases: Cases[Any]
     errors: list[int]  # codes that may occur
 
+    @property
+    def fatal(self) -> list[int]:
+        """Codes of errors for which no result is computed."""
+        return [code for code in self.errors if self.cases.nulls == "raise" or code in WRONG]
+
 
 def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
     """The predictions of a table, with the keywords of `polaroc.cases`; nothing is computed yet."""
-    ibis, cases = ibis_library(), declared(table, columns)
+    cases = declared(table, columns)
     names, kept = cases.names, keys_of(table, cases)
     kept[TRUTH], errors = _truth(table[names["truth"][0]], columns.get("positive"))
     role = cases.counted_by
@@ -128,13 +156,12 @@ def keys_of(table: IbisTable, cases: Cases[Any]) -> dict[str, Any]:
         parts = [
             text.replace("\\", "\\\\").replace(".", "\\.").fill_null("\\null") for text in texts
         ]
-        keys["fold"] = ibis_library().literal(".").join(parts)
+        keys["fold"] = ibis.literal(".").join(parts)
     return keys
 
 
 def literal(number: float | None) -> Any:
     """A 64-bit float; cast from text, since some engines take numbers for decimals."""
-    ibis = ibis_library()
     if number is None:
         return ibis.null("float64")
     return ibis.literal(repr(float(number)), type="string").cast("float64")
@@ -181,3 +208,74 @@ def _truth(raw: Any, positive: Label | Sequence[Label] | None) -> tuple[Any, Row
     if kind.is_boolean() or kind.is_null():
         return raw.cast("boolean"), errors
     return word.isin(yes), [*errors, (UNKNOWN_LABEL, ~word.isin((*yes, *no)))]
+
+
+def check_table(table: object) -> None:
+    """Raise for anything but an ibis table."""
+    if not isinstance(table, ibis.expr.types.Table):
+        kind = type(table)
+        raise InvalidTable(
+            f"got a {kind.__module__}.{kind.__qualname__}, allowed is an ibis table.",
+            hint="ibis.connect(...).table(name); for Polars frames use the functions of polaroc.",
+        )
+
+
+def collected(table: IbisTable) -> pl.DataFrame:
+    """The rows of a table, computed by its engine.
+
+    Like `table.to_polars()`, except that on Spark NaN does not become null, as it
+    does in the pandas frame that ibis makes there.
+
+    Parameters
+    ----------
+    table
+        Any table of a connection.
+
+    Returns
+    -------
+    DataFrame
+        Its rows.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polaroc as pr
+    >>> table = ibis.memtable(pr.datasets.twenty_scores())
+    >>> pr.warehouse.collected(table.aggregate(rows=table.count())).item()
+    20
+    """
+    if table.op().find(ibis.expr.operations.UnboundTable):
+        raise InvalidArgument(
+            "the table has no connection, and nothing can be fetched.",
+            hint="connect to the table; or print the query: warehouse.sql(...).",
+        )
+    backend = ibis.get_backend(table)
+    if backend.name == "pyspark":
+        return pl.DataFrame(backend.raw_sql(backend.compile(table)).toArrow())
+    rows: pl.DataFrame = table.to_polars()
+    return rows
+
+
+def fetched(table: IbisTable) -> pl.DataFrame:
+    """The counts of scores that are finished on this machine; raise if there are too many."""
+    rows = collected(table.limit(MAX_FETCHED + 1))
+    if rows.height > MAX_FETCHED:
+        raise InvalidArgument(
+            f"there are more than {MAX_FETCHED:,} different scores per key in all; intervals, "
+            "hulls and losses are finished on this machine.",
+            hint="round the scores first, take some of the keys, or other measures.",
+        )
+    return rows
+
+
+def sent_along(frame: pl.DataFrame, table: IbisTable) -> IbisTable:
+    """A small local frame as a table that can be joined to that of an engine."""
+    sent: IbisTable = ibis.memtable(frame)
+    for backend in table._find_backends()[0]:
+        if backend.name == "pyspark":
+            # Ibis would send it as a pandas frame, in which nulls become NaN.
+            arrow, name = frame.to_arrow(compat_level=pl.CompatLevel.oldest()), sent.get_name()
+            session = backend.raw_sql("SELECT 1").sparkSession
+            session.createDataFrame(arrow).createOrReplaceTempView(name)
+            sent = backend.table(name)
+    return sent

@@ -12,9 +12,7 @@ Dialect = Literal["spark", "duckdb", "postgres", "bigquery", "snowflake", "trino
 
 
 def sql(
-    table: Annotated[
-        str, opt.option("TABLE", "As stored: TABLE, SCHEMA.TABLE or CATALOG.SCHEMA.TABLE.")
-    ],
+    table: Annotated[str, opt.option("TABLE", "As it is stored, such as catalog.schema.table.")],
     truth: Annotated[
         str, opt.option("COLUMN", "Labels: true and false, 1 and 0, or by --positive.")
     ],

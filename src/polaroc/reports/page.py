@@ -12,11 +12,11 @@ from typing import Any
 from polaroc.base.text import escape_control
 from polaroc.charts.vega import browser_libraries, page_functions
 from polaroc.reports import tables
-from polaroc.reports.cases import case_counts
 from polaroc.reports.figures import MAX_DRAWN, auprec_by_prior, explorer, pairs, reliability
 from polaroc.reports.findings import Findings
 from polaroc.reports.sentences import counts, decide, goal_in_words
 from polaroc.reports.tables import ReportTable
+from polaroc.reports.words import case_counts
 
 GENERATOR = "polaroc report"
 # How a page and JSON begin that were made here.

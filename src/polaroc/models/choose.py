@@ -294,7 +294,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
 def _measures(cases: Cases[pl.DataFrame], over: Over, measure: str) -> pl.DataFrame:
     """The measures of predictions that a choice needs."""
     mean, names = mean_name(measure), {"auc", measure}
-    # Without a mean over the range that is worked out from the nodes of the range.
+    # A measure that has no mean over a range is averaged over the nodes of the range.
     nodes = () if mean is not None and isinstance(over, tuple) else resolve_belief(over).priors
     priors: list[Prior] = [*nodes]
     if isinstance(over, tuple):
@@ -336,7 +336,7 @@ def _on_one_test_set(
     scored = read_cases(cases)
     evidence, limits = evidence_from_cases(scored, [one]), None
     if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY):
-        # Beside many cases these make no difference.
+        # These allow for few cases; beside many they make no difference.
         estimates = evaluate(
             cases, measure=name, **at, score_prior=cases.score_prior, intervals=True, level=level
         )

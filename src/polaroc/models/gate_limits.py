@@ -93,9 +93,9 @@ def difference_limits(
     """The limits of a difference whose units may have skewed influences.
 
     Student's t, with one degree of freedom less than the rarer class has units. The variance has
-    `PSEUDO` more units of each class with the largest influence. A limit that skewness moves
-    outwards is moved so far (Johnson 1978). Those of areas allow for kinds that are not seen: of
-    positives, and for the AUC, which is a mean over the negatives, too, of negatives.
+    `PSEUDO` more units of each class with the largest influence. Skewness moves limits outwards
+    only (Johnson 1978). Those of areas allow for kinds that are not seen: of positives, and for the
+    AUC, which is a mean over the negatives, too, of negatives.
     """
     influences, fewest = units.influences, min(units.counts)
     reach = float(quantile(level, fewest - 1))

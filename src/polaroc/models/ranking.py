@@ -177,12 +177,12 @@ def posterior(
     errors = rng.standard_normal((half, count)) * np.sqrt(np.maximum(sizes, 0)) @ basis.T
     if freedom < inf:
         errors *= np.sqrt(freedom / rng.chisquare(freedom, half))[:, None]
-    # Evenly through the posterior of τ.
+    # Values of τ at even quantiles of its posterior.
     places = np.searchsorted(weights.cumsum()[:-1], (np.arange(half) + 0.5) / half)
     share = np.where(close, kept[places][:, None], 1.0)
     best, loss = np.zeros(count), np.zeros(count)
-    for turned in (errors, -errors):
-        true = level + share * (means - level) + np.sqrt(share) * turned
+    for signed in (errors, -errors):
+        true = level + share * (means - level) + np.sqrt(share) * signed
         first = true >= true.max(axis=1, keepdims=True) - SAME
         best += (first / first.sum(axis=1, keepdims=True)).mean(axis=0) / 2
         true = sign * np.clip(sign * true, *bounds)

@@ -6,11 +6,6 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-INTERRUPTED, STDERR, REFUSED = 130, 2, 2
-# No code of a verdict: Python itself would exit with 1.
-BUG = 70
-LIBRARIES = ("polaroc", "polars", "numpy", "scipy", "typer")
-
 
 def main() -> None:
     """Run the command line."""
@@ -28,15 +23,15 @@ def main() -> None:
         # Of help or a message that cannot be written; commands report their own errors.
         _print_error(f"Error: {error.strerror or error}")
         _drop_output()
-        sys.exit(REFUSED)
+        sys.exit(2)
     except BaseException as error:
         _report_bug(error)
 
 
 def _leave(*_: object) -> None:
     # An exception might be caught, or be said in a traceback, by what is being imported.
-    os.write(STDERR, b"Interrupted: nothing was written.\n")
-    os._exit(INTERRUPTED)
+    os.write(2, b"Interrupted: nothing was written.\n")
+    os._exit(130)
 
 
 def _print_error(text: str) -> None:
@@ -64,7 +59,7 @@ def _report_bug(error: BaseException) -> NoReturn:
 
     _print_error("".join(traceback.format_exception(error)).rstrip())
     versions = [f"Python {platform.python_version()}", platform.platform()]
-    for name in LIBRARIES:
+    for name in ("polaroc", "polars", "numpy", "scipy", "typer"):
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
@@ -76,7 +71,8 @@ def _report_bug(error: BaseException) -> NoReturn:
         f"{', '.join(versions)}."
     )
     _drop_output()
-    sys.exit(BUG)
+    # No code of a verdict: Python itself would exit with 1.
+    sys.exit(70)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,8 @@ COMPRESSED = {".gz", ".zst", ".zlib"}
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow, NDJSON and JSON"
 ONLY_UTF_8 = "Of text only UTF-8 is read: convert it: iconv -f ENCODING -t UTF-8 FILE > NEW."
-NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # Canonical whole numbers: "007" is a text key, different from "7".
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
-FIRST_ROWS = 1_000
 # The table that a results folder holds in two formats.
 MEASURES = "measures"
 
@@ -69,8 +67,8 @@ def scan(paths: Sequence[str], words: Sequence[str] = (), decimal: str = ".") ->
 
 
 def _hive_value(value: str) -> pl.Expr:
-    """A value in the name of a folder."""
-    if value == NULL_PARTITION:
+    """A value in the name of a folder, in which Hive names null so."""
+    if value == "__HIVE_DEFAULT_PARTITION__":
         return pl.lit(None)
     return pl.lit(int(value), pl.Int64) if re.fullmatch(WHOLE, value) else pl.lit(value)
 
@@ -188,7 +186,7 @@ def _scan_text(file: Path, words: Sequence[str], separator: str, decimal: str) -
     fits = {name: whole if name in words else patterns for name in names}
     # The first rows rule out most types. Of all rows all columns are read: only then does Polars
     # refuse a row with more fields than the header, whose values would be shifted.
-    for part in (rows.head(FIRST_ROWS), rows):
+    for part in (rows.head(1_000), rows):
         tests = [
             pl.col(name).str.contains(pattern).all().alias(f"{kind} {name}")
             for name, kinds in fits.items() for kind, pattern in kinds.items()

@@ -54,7 +54,7 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     ----------
     table
         Predictions, one row per case: any table that `cases` takes, or its result. With a column
-        `case`, `note` says where a case is twice in a key, or has two truths.
+        `case`, `note` says where a case is twice in a key, or has two truths in rows of one `by`.
     **columns
         What the columns mean, as in `cases`.
 
@@ -102,7 +102,7 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
         # Positive in one row, negative in another: sets of few cases, and no group for each case.
         positive = pl.col(case).filter(TRUTH)
         both = pl.col(case).filter(~pl.col(TRUTH) & pl.col(case).is_in(positive.implode()))
-        differs_in_truth = pl.col(case).is_in(both.implode())
+        differs_in_truth = within(pl.col(case).is_in(both.implode()), cases.by)
     rows = rows.with_columns(differs_in_truth.alias(DIFFERS)).with_columns(
         pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT)
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import chain
 from typing import (
     Any,
     Concatenate,
@@ -21,7 +22,7 @@ from typing import (
 
 import polars as pl
 
-from polaroc.base.columns import COUNT, LABEL, collect_like
+from polaroc.base.columns import COUNT, LABEL, PRIVATE, collect_like
 from polaroc.base.tables import as_polars
 from polaroc.base.text import listed_rows
 from polaroc.errors import (
@@ -217,8 +218,9 @@ class Cases(Generic[Held]):
         for keyword in ("positive", "nulls"):
             if self.columns.get(keyword) not in (None, "raise"):
                 lines.append(f"{keyword:<{width}}  {self.columns[keyword]!r}")
-        used = {name for columns in names.values() for name in columns}
-        if unused := [name for name in self.source.collect_schema() if name not in used]:
+        used = {*chain(*names.values())}
+        columns = [name for name in self.source.collect_schema() if not name.startswith(PRIVATE)]
+        if unused := [name for name in columns if name not in used]:
             lines.append(f"not used: {quoted(unused)}")
         return "\n".join(lines)
 

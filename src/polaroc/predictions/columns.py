@@ -175,9 +175,10 @@ def canonical_rows(
         if "case" not in names:
             table = table.with_row_index(ROW)
             chosen.append(pl.col(ROW).alias("case"))
-        rows = _one_row_per_model(table, chosen, scores)
+        rows = one_row_per_score(table, chosen, scores, "model")
     else:
-        rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores))
+        inexact = [IS_INEXACT] if IS_INEXACT in schema else []
+        rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores), *inexact)
     types = rows.collect_schema()
     values: dict[str, pl.Expr] = {}
     errors: dict[int, pl.Expr] = {}
@@ -185,7 +186,7 @@ def canonical_rows(
         if types["score"] == pl.String:
             check_numeric("score", pl.String(), scores, _first_word(rows.lazy()))
         values["score"], errors = score_column(pl.col("score"), types["score"], scores)
-        if is_wide(columns):
+        if IS_INEXACT in types:
             errors[INEXACT] = pl.col(IS_INEXACT)
     if "truth" in raw:
         values["truth"], of_truth = truth_column(
@@ -215,8 +216,13 @@ def _joined(folds: Sequence[str]) -> pl.Expr:
     return pl.concat_str(*parts, separator=".")
 
 
-def _one_row_per_model(table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str]) -> Any:
-    """The rows of a wide table, one for each column of scores, whose name is the `model`."""
+def one_row_per_score(
+    table: Any, chosen: Sequence[pl.Expr], scores: Sequence[str], key: str
+) -> Any:
+    """The rows of a wide table, one for each column of scores, whose name is the `key`.
+
+    Besides the columns `chosen` they have the `score`, and `IS_INEXACT`.
+    """
     schema = table.collect_schema()
     # Under private names, since a column of scores may be called like one of those chosen.
     models = {private(f"score_{i}"): name for i, name in enumerate(scores)}
@@ -227,9 +233,9 @@ def _one_row_per_model(table: Any, chosen: Sequence[pl.Expr], scores: Sequence[s
         both[private_name] = pl.struct(value.alias("score"), inexact.alias(IS_INEXACT))
     index = pl.selectors.exclude([*models])
     wide = table.select(*chosen, **both)
-    long = wide.unpivot([*models], index=index, variable_name="model", value_name=VALUE)
-    model = pl.col("model").replace_strict([*models], [*scores], return_dtype=pl.String)
-    return long.with_columns(model).unnest(VALUE)
+    long = wide.unpivot([*models], index=index, variable_name=key, value_name=VALUE)
+    names = pl.col(key).replace_strict([*models], [*scores], return_dtype=pl.String)
+    return long.with_columns(names).unnest(VALUE)
 
 
 def _first_word(rows: pl.LazyFrame) -> str:

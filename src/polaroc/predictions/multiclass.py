@@ -8,11 +8,16 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import LABEL, VALUE, column_name, column_names, refuse_clash
+from polaroc.base.columns import LABEL, column_name, column_names, refuse_clash
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.cases import Cases, as_cases, refuse_roles, source_and_columns
-from polaroc.predictions.columns import NEEDED, Columns, check_columns, named_columns
-from polaroc.predictions.row_checks import INEXACT, score_column
+from polaroc.predictions.columns import (
+    NEEDED,
+    Columns,
+    check_columns,
+    named_columns,
+    one_row_per_score,
+)
 from polaroc.typing import Label, Table
 
 # Columns that are made here.
@@ -88,22 +93,14 @@ def one_vs_rest(
     others = [name for name in frame.collect_schema() if name not in (label, *named, *ADDED)]
     labels = frame.lazy().select(pl.col(label).unique()).collect().to_series()
     classes = _classes(by_class, labels, may_strip=by_class is not scores)
-    values = [pl.col(name) for name in named]
-    if len({schema[name] for name in named}) > 1:
-        # As floats, where those that no float holds are null, and refused.
-        read = [score_column(pl.col(name), schema[name], name) for name in named]
-        values = [
-            pl.when(~errors.get(INEXACT, pl.lit(False))).then(value).alias(name)
-            for name, (value, errors) in zip(named, read, strict=True)
-        ]
+    # By a selector, since names may be patterns to Polars, such as "*".
+    chosen = [pl.selectors.by_name(*others), pl.col(label).alias(LABEL)]
     has_scores = pl.col(LABEL).is_in(classes.implode())
     rows = (
-        # By a selector, since names may be patterns to Polars, such as "*".
-        frame.select(pl.selectors.by_name(*others), pl.col(label).alias(LABEL), *values)
-        .unpivot(named, index=pl.selectors.exclude(named), variable_name=VALUE, value_name="score")
-        .with_columns(pl.col(VALUE).replace_strict(named, classes).alias("class"))
+        one_row_per_score(frame, chosen, named, "class")
+        .with_columns(pl.col("class").replace_strict(named, classes))
         .with_columns(pl.when(has_scores).then(pl.col(LABEL) == pl.col("class")).alias("truth"))
-        .drop(LABEL, VALUE)
+        .drop(LABEL)
     )
     by = column_names(given.get("by"), "by")
     return as_cases(rows, given | {"truth": "truth", "score": "score", "by": [*by, "class"]})

@@ -31,7 +31,6 @@ WRONG = {
 }
 ROW_ERRORS = MISSING | WRONG
 THE_TRUTH = "the score is the truth itself"
-ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
 # The causes of null totals: a lazy curve does not tell which it was.
 UNRANKED = (
     "null, NaN or unclear values among the predictions, or a curve that is not whole (several as "
@@ -53,8 +52,6 @@ WRITE_NUMBERS = (
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
 # The most labels of a truth that may be those of several classes.
 MAX_CLASSES = 50
-# The number of labels that a message names.
-SHOWN_LABELS = 5
 # Sums of weights up to this do not overflow, and sums of counts are exact.
 MAX_WEIGHT, MAX_COUNT = 1e290, 2**53
 # By role: the codes of a missing and of a wrong value, and the greatest value that is allowed.
@@ -246,7 +243,7 @@ def label_details(
 
 def first_labels(labels: pl.Series) -> str:
     """The first of sorted labels, for a message."""
-    return quoted(labels.to_list(), SHOWN_LABELS)
+    return quoted(labels.to_list(), most=5)
 
 
 def left_out(count: int) -> str:
@@ -270,5 +267,6 @@ def label_note() -> pl.Expr:
     """A note for keys whose scores are labels, from `label_extremes`."""
     least, greatest = pl.col(LEAST_LABEL), pl.col(GREATEST_LABEL)
     both = least.is_between(1, 2) & greatest.is_between(3, 4)
+    only_labels = "scores are 0 and 1 only: predicted labels, not scores"
     is_truth = both & (least == 2) & (greatest == 3)
-    return pl.when(is_truth).then(pl.lit(THE_TRUTH)).when(both).then(pl.lit(ONLY_LABELS))
+    return pl.when(is_truth).then(pl.lit(THE_TRUTH)).when(both).then(pl.lit(only_labels))

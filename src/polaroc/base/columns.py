@@ -92,7 +92,11 @@ def as_lazy(frame: object) -> pl.LazyFrame:
 
 
 @overload
-def collect_like(frame: pl.LazyFrame, result: _F) -> _F: ...
+def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
+
+
+@overload
+def collect_like(frame: pl.LazyFrame, result: pl.DataFrame) -> pl.DataFrame: ...
 
 
 @overload

@@ -10,7 +10,6 @@ from polaroc.base.checks import check_factors, check_share, check_whole
 from polaroc.base.columns import (
     OVER_ENDS,
     PRIOR_LIMITS,
-    as_lazy,
     column_name,
     with_key_types,
     with_level,
@@ -24,7 +23,7 @@ from polaroc.predictions.cases import Cases, as_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.table import each_counted
 from polaroc.priors.grids import range_of
-from polaroc.thresholds.apply_thresholds import Numbers, apply_thresholds, are_numbers
+from polaroc.thresholds.apply_thresholds import Numbers, apply_thresholds, points_of
 from polaroc.typing import Table
 
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
@@ -172,10 +171,10 @@ def monitor(
     count = max(known.rows.select(keys).n_unique(), 1) if keys else 1
     error = (1 - level) / (QUESTIONS * looks * count)
 
+    points = points_of(points)
     ranges = range_by_key(points, over, known)
-    if not are_numbers(points):
-        # Limits of the prior are those of the reference.
-        points = as_lazy(points).drop(*PRIOR_LIMITS, "level", strict=False)
+    # Limits of the prior are those of the reference.
+    points = points.drop(*PRIOR_LIMITS, "level", strict=False)
     rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
     if rates.height != count:
         raise InvalidTable(
@@ -270,20 +269,18 @@ def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataF
 
 
 def range_by_key(
-    points: Table | Numbers, over: tuple[float, float] | None, known: Cases[pl.DataFrame]
+    points: pl.LazyFrame, over: tuple[float, float] | None, known: Cases[pl.DataFrame]
 ) -> pl.DataFrame:
     """The range of priors of each key: the one given, or the one that its point was chosen for."""
     ends = (None, None) if over is None else range_of(over)
-    if over is None and not are_numbers(points):
-        table = as_lazy(points)
-        present = table.collect_schema().names()
-        for names in (OVER_ENDS, PRIOR_LIMITS):
-            if {*names} <= {*present}:
-                shared = [key for key in known.keys if key in present]
-                ranges = table.select(*shared, *map(pl.col, names)).cast(
-                    dict.fromkeys(names, pl.Float64)
-                ).rename(dict(zip(names, OVER_ENDS, strict=True)))  # fmt: skip
-                return with_key_types(ranges, known.rows.schema, shared).unique().collect()
+    present = points.collect_schema().names()
+    for names in (OVER_ENDS, PRIOR_LIMITS) if over is None else ():
+        if {*names} <= {*present}:
+            shared = [key for key in known.keys if key in present]
+            ranges = points.select(*shared, *map(pl.col, names)).cast(
+                dict.fromkeys(names, pl.Float64)
+            ).rename(dict(zip(names, OVER_ENDS, strict=True)))  # fmt: skip
+            return with_key_types(ranges, known.rows.schema, shared).unique().collect()
     return pl.DataFrame([ends], schema=dict.fromkeys(OVER_ENDS, pl.Float64), orient="row")
 
 
@@ -316,7 +313,7 @@ def expected(cost_fn: float, cost_fp: float) -> list[pl.Expr]:
 
 def judged_by_labels(
     labels: Cases[pl.DataFrame],
-    points: Table | Numbers,
+    points: pl.LazyFrame,
     rates: pl.DataFrame,
     error: float,
     *,

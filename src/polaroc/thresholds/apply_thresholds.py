@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -204,7 +204,7 @@ def apply_thresholds(
     cases = read_once(cases) if intervals else cases
     predictions = read(cases)
     keys = predictions.keys
-    points = _points_of(points)
+    points = points_of(points)
     if isinstance(priors, Belief):
         lower, upper = priors.quantile([(1 - level) / 2, (1 + level) / 2])
         priors = pl.DataFrame({"prior": [priors.mean], "lower": [lower], "upper": [upper]})
@@ -262,21 +262,16 @@ def apply_thresholds(
     return cases.like(with_level(result, level) if has_interval or intervals else result)
 
 
-def are_numbers(points: Table | Numbers) -> TypeGuard[Numbers]:
-    """Whether thresholds are one number, or one per model, None of those without; and no table."""
-    if isinstance(points, Mapping):
-        return all(value is None or is_number(value) for value in points.values())
-    return is_number(points) and points == points
-
-
-def _points_of(points: Table | Numbers) -> pl.LazyFrame:
+def points_of(points: Table | Numbers) -> pl.LazyFrame:
     """Thresholds in use as a table of points, whose rates on a tuning table are not known."""
-    if not are_numbers(points):
-        table = as_lazy(points)
-    elif isinstance(points, Mapping):
+    if isinstance(points, Mapping) and all(
+        one is None or is_number(one) for one in points.values()
+    ):
         table = pl.LazyFrame({"model": [*points], "threshold": [*points.values()]})
-    else:
+    elif is_number(points) and points == points:
         table = pl.LazyFrame({"threshold": [points]})
+    else:
+        table = as_lazy(points)
     require(table, ["threshold"], source="operating_points(...)")
     # There is no prior: it is that in use.
     added = {

@@ -242,7 +242,7 @@ def operating_points(
     added = dict[str, pl.Expr]()
     if belief is not None:
         low, high = map(float, belief.range)
-        added = dict(zip((OVER, *OVER_ENDS), map(pl.lit, (belief.name, low, high)), strict=True))
+        added = {OVER: pl.lit(belief.name), OVER_ENDS[0]: pl.lit(low), OVER_ENDS[1]: pl.lit(high)}
     if confidence is not None:
         kept_at = limits.ends and [pl.lit(end) for end in limits.ends]
         is_chosen = pl.col("threshold").is_not_null()

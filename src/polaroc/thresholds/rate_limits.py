@@ -223,8 +223,8 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     equal = (size**2).sum() ** 2 / (size**4).sum() if table.sampled else size.sum() / copies
     is_clustered = pl.lit(table.sampled) | (pl.col(ROWS).sum() > pl.len())
     # Where no threshold tells the cases of a class apart, they count as its clusters.
-    told = pl.max_horizontal(pl.when(ratio.is_finite()).then(ratio) for ratio in ratios)
-    effect = pl.coalesce(told, copies).clip(1.0) * pl.first(MEAN)
+    largest = pl.max_horizontal(pl.when(ratio.is_finite()).then(ratio) for ratio in ratios)
+    effect = pl.coalesce(largest, copies).clip(1.0) * pl.first(MEAN)
     of_classes = clusters.group_by(of_class).agg(
         pl.when(is_clustered & (equal < FEWEST)).then(inf).otherwise(effect).alias(COUNT),
         pl.col(ROWS).filter(pl.col(CLUSTER).is_null()).sum(),

@@ -1,4 +1,9 @@
-"""The cases of one test set as arrays, and the evidence that they are on fitted models."""
+"""The cases of one test set as arrays, and the evidence that they are on fitted models.
+
+From cases to the covariance of models: the influence of each case on the measure of each model
+(`influence`), sums by cluster, and sums of products over the units of each class. Differences,
+their limits and p-values follow from it in `evidence`.
+"""
 
 from __future__ import annotations
 
@@ -248,4 +253,5 @@ def _unit_influences(
 
 
 def _factor(units: int) -> float:
+    """n/(n − 1), by which a sum of squares of n centred influences is a variance."""
     return units / (units - 1) if units > 1 else float("nan")

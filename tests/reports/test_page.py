@@ -170,6 +170,17 @@ def test_of_many_models_and_folds_what_can_be_seen_is_drawn(tmp_path, models, fo
     assert file.stat().st_size < 5e6
 
 
+def test_of_more_models_than_colours_those_drawn_are_compared(tmp_path):
+    # One test set, on which the best of the models differ clearly from the worst.
+    table = models(10, folds=1, cases=600).drop("fold")
+    page = Page(pr.report(table, **ASKED, case="id", over=OVER, path=tmp_path / "page.html"))
+    ranking = page.table("The models")["model"].to_list()
+    chart = next(one.text for one in page.all("script") if one.get("id") == "pairs-chart")
+    pairs = set(re.findall(r'"series":"([^"]* − [^"]*)"', chart))
+    assert len(pairs) == 8 * 7 / 2
+    assert {one for pair in pairs for one in pair.split(" − ")} == {*ranking[:8]}
+
+
 @pytest.mark.parametrize("suffix", ["html", "json"])
 def test_an_earlier_report_is_replaced_but_not_after_a_failure_and_no_other_file(tmp_path, suffix):
     path, asked = tmp_path / f"report.{suffix}", {**ASKED, "over": OVER}

@@ -26,8 +26,8 @@ from polaroc.reports.tables import ReportTable, column
 if TYPE_CHECKING:
     import altair as alt
 
-# Number of models in captions, and of those that have a colour of their own.
-MAX_NAMED, MAX_DRAWN = 5, len(COLOURS)
+# Number of models in captions.
+MAX_NAMED = 5
 # Letters of a name that a legend has room for; pixels of a letter, and of what stands beside.
 MAX_LETTERS, LETTER, SIDE = 40, 7, 20
 POOLED = "; the rows of all folds of a model are in one curve"

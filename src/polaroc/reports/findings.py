@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.text import capitalised
+from polaroc.charts.theme import COLOURS
 from polaroc.curves.curve import curve
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.table import humanize_note
@@ -43,6 +44,8 @@ IN_WORDS = {
 }
 # Priors of a range at which the area of a single model is taken.
 GRID = 9
+# Models in figures: each has a colour of its own.
+MAX_DRAWN = len(COLOURS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,7 @@ class Findings:
     doubts: tuple[str, ...] = ()  # on scores that cannot be right
     # Of measures these four are None.
     cases: Cases[pl.DataFrame] | None = None
-    curves: pl.DataFrame | None = None  # of each model, the rows of all folds in one
+    curves: pl.DataFrame | None = None  # of the first models, the rows of all folds in one
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
     undrawn: int = 0  # models left out of figures
@@ -96,17 +99,21 @@ class Findings:
             lines = [FEW_NEGATIVES, *(line for line in lines if BIASED not in line)]
         return _in_words(line for line in lines if line not in elsewhere)
 
-    def first(self, most: int) -> "Findings":
+    @property
+    def drawn(self) -> "Findings":
         """The findings on the first models only, for figures."""
-        if len(self.models) <= most:
+        if len(self.models) <= MAX_DRAWN:
             return self
-        kept, comparison = self.ranking.select("model").head(most), self.comparison
+        kept, comparison = self.ranking.select("model").head(MAX_DRAWN), self.comparison
         if comparison is not None:
-            comparison = replace(comparison, models=rows_among(comparison.models, kept))
+            pairs = comparison.pairs
+            for end in ("model_a", "model_b"):
+                pairs = rows_among(pairs, kept.rename({"model": end}))
+            models = rows_among(comparison.models, kept)
+            comparison = replace(comparison, models=models, pairs=pairs)
         return replace(
-            self, ranking=self.ranking.head(most), by_prior=rows_among(self.by_prior, kept),
-            comparison=comparison, undrawn=len(self.models) - most,
-            curves=None if self.curves is None else rows_among(self.curves, kept),
+            self, ranking=self.ranking.head(MAX_DRAWN), by_prior=rows_among(self.by_prior, kept),
+            comparison=comparison, undrawn=len(self.models) - MAX_DRAWN,
         )  # fmt: skip
 
 
@@ -136,14 +143,16 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
         )  # fmt: skip
     else:
         found = _of_one_model(inputs, request, folds, shared)
-    first = found.ranking.select("model")[:1]
+    ranked = found.ranking.select("model")
+    first = ranked[:1]
     best = of_keys(held, first)
+    drawn = held if models <= MAX_DRAWN else of_keys(held, ranked[:MAX_DRAWN])
     if tuned is None:
         points = thresholds_of(best, request)
     else:
         points = tuned_threshold(best, of_keys(tuned, first), request, choice)
     return replace(
-        found, cases=held, curves=curve(replace(held, fold=())), thresholds=points,
+        found, cases=held, curves=curve(replace(drawn, fold=())), thresholds=points,
         audit=check(held),
     )  # fmt: skip
 

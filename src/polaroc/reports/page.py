@@ -12,8 +12,8 @@ from typing import Any
 from polaroc.base.text import escape_control
 from polaroc.charts.vega import browser_libraries, page_functions
 from polaroc.reports import tables
-from polaroc.reports.figures import MAX_DRAWN, auprec_by_prior, explorer, pairs, reliability
-from polaroc.reports.findings import Findings
+from polaroc.reports.figures import auprec_by_prior, explorer, pairs, reliability
+from polaroc.reports.findings import MAX_DRAWN, Findings
 from polaroc.reports.sentences import counts, decide, goal_in_words
 from polaroc.reports.tables import ReportTable
 from polaroc.reports.words import case_counts
@@ -28,7 +28,7 @@ LIBRARIES = (
 
 def page(findings: Findings, title: str) -> str:
     """The whole page as HTML."""
-    drawn, calibrated = findings.first(MAX_DRAWN), reliability(findings)
+    drawn, calibrated = findings.drawn, reliability(findings)
     return rendered(
         "page.html.j2", title, **contents(findings),
         curves=explorer(drawn), by_prior=auprec_by_prior(drawn), differences=pairs(drawn),

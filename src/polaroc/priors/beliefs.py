@@ -255,13 +255,7 @@ def resolve_belief(over: object, scale: Literal["prior", "skew"] = "prior") -> B
 
 
 def labelled_range(label: str) -> tuple[float, float] | None:
-    """The range that a label names, None for a belief.
-
-    Examples
-    --------
-    >>> labelled_range("0.05 to 0.2"), labelled_range("beta(2, 18)")
-    ((0.05, 0.2), None)
-    """
+    """The range that a label such as "0.05 to 0.2" names; None for that of a belief."""
     low, to, high = label.partition(" to ")
     try:
         return (float(low), float(high)) if to else None

@@ -67,7 +67,7 @@ REFUSED = [
     (["choose", "m.parquet", *RANGE], "--over 0.05 0.2 --grid 16 --out FOLDER"),
     (["gate", "p.parquet", *BASE, *RANGE], "Missing option '--champion'"),
     (["threshold", *ONE, "--rule", "best"], "is not one of"),
-    (["threshold", *ONE, "--rule", "recall"], "--rule recall --min-recall 0.9"),
+    (["threshold", *ONE, "--rule", "fewest_alarms"], "needs constraints"),
     (["threshold", *ONE, "--cost-fn", "0"], "cost_fn is 0"),
     (["threshold", *ONE, "--min-precision", "50"], "--min-precision"),
     (["threshold", *ONE, *RANGE, "--prior", "0.1"], "one of the two"),

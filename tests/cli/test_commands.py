@@ -155,7 +155,7 @@ def test_check(tmp_path, name):
         ([], {}),
         (["--cost-fn", 5, *RANGE], {"cost_fn": 5, **OVER}),
         (["--max-posfrac", 0.2, "--prior", 0.1], {"constraints": {"posfrac": 0.2}, "priors": 0.1}),
-        (["--min-recall", 0.9], {"rule": "recall", "target": 0.9}),
+        (["--min-recall", 0.9], {"constraints": {"recall": 0.9}}),
         (["--rule", "youden", "--prior", 0.1], {"rule": "youden", "priors": 0.1}),
         (["--min-precision", 0.3, "--min-recall", 0.2, "--confidence", 0.9, *RANGE],
          {"constraints": {"precision": 0.3, "recall": 0.2}, "confidence": 0.9, **OVER}),

@@ -69,7 +69,7 @@ def rows_of(printed):
     ("words", "asked"),
     [
         (["--min-recall", 0.8, "--prior", 0.0002],
-         {"rule": "recall", "target": 0.8, "priors": 0.0002}),
+         {"constraints": {"recall": 0.8}, "priors": 0.0002}),
         (["--min-precision", "0.5", "--confidence", 0.95,
           "--over", 0.1, 0.3],
          {"rule": "max_recall", "constraints": {"precision": 0.5}, "confidence": 0.95,

@@ -117,7 +117,7 @@ def test_the_rule_that_is_used_where_none_is_named_is_said(files):
         ([], "balanced", {}),
         (["--cost-fn", 5], "cost", {"cost_fn": 5}),
         (["--max-posfrac", 0.1], "max_recall", {"constraints": {"posfrac": 0.1}}),
-        (["--min-recall", 0.9], "recall", {"target": 0.9}),
+        (["--min-recall", 0.9], "fewest_alarms", {"constraints": {"recall": 0.9}}),
     ):
         result = threshold(*tuning, *more, "--json")
         assert f"no --rule is given: {rule!r}" in result.stderr

@@ -90,6 +90,9 @@ def test_the_rule_threshold_calls_what_scores_at_least_as_much(table, target):
         ({"cost_fn": 5}, "cost"),
         ({"cost_fp": 5, "constraints": {"fpr": 0.3}}, "cost"),
         ({"constraints": {"fpr": 0.3}}, "max_recall"),
+        ({"constraints": {"fpr": 0.3, "recall": 0.2}}, "max_recall"),
+        ({"constraints": {"recall": 0.4}}, "fewest_alarms"),
+        ({"constraints": {"fnr": 0.4, "recall": 0.2}}, "fewest_alarms"),
     ],
 )
 def test_what_is_given_tells_the_rule(options, rule):
@@ -97,6 +100,18 @@ def test_what_is_given_tells_the_rule(options, rule):
     assert_same_numbers(
         pr.operating_points(curves, **options), pr.operating_points(curves, rule, **options)
     )
+
+
+@given(table=tables(), prior=st.sampled_from([0.03, 0.53]), limit=st.sampled_from([0.3, 0.6]))
+def test_the_fewest_alarms_are_those_of_the_highest_threshold_that_is_allowed(table, prior, limit):
+    asked = {"constraints": {"recall": limit, "accuracy": limit}, "priors": prior}
+    found = pr.operating_points(curve(table), "fewest_alarms", **asked)["threshold"].item()
+    allowed = [
+        threshold
+        for threshold, t, f in corners(table)
+        if t >= limit and t * prior + (1 - f) * (1 - prior) >= limit - 1e-12
+    ]
+    assert found == (allowed[0] if allowed else None)
 
 
 @pytest.mark.parametrize("form", ["curve", "table", "lazy", "cases"])

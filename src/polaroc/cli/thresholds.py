@@ -21,10 +21,17 @@ from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwrit
 
 ALARM, NOTHING_CHOSEN = 1, 3
 Rule = Literal[
-    "balanced", "cost", "posterior", "recall", "max_recall", "f_measure", "informedness", "youden"
+    "balanced",
+    "cost",
+    "posterior",
+    "fewest_alarms",
+    "max_recall",
+    "f_measure",
+    "informedness",
+    "youden",
 ]
 RULE = (
-    "By default 'cost' with a cost, 'recall' (the highest threshold) with --min-recall alone, "
+    "By default 'cost' with a cost, 'fewest_alarms' with --min-recall alone, "
     "'max_recall' (the highest recall) with other limits, else 'balanced' (as many missed "
     "positives as false alarms)."
 )
@@ -82,8 +89,8 @@ def threshold(
     """
     limits = opt.limits(min_recall, min_precision, max_posfrac)
     choosing = opt.given(
-        over=over, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
-        **_rule(rule, limits, has_costs=cost_fn is not None or cost_fp is not None),
+        rule=rule, constraints=limits, over=over, cost_fn=cost_fn, cost_fp=cost_fp,
+        confidence=confidence,
     )  # fmt: skip
     if apply is not None and (choosing or out is not None):
         raise InvalidArgument(
@@ -113,18 +120,6 @@ def threshold(
         ).write(written_to, force)  # fmt: skip
     result = _shown(points, keys, curves, over)
     deliver(result, as_json, written_to, code=0 if is_chosen else NOTHING_CHOSEN)
-
-
-def _rule(rule: str | None, limits: dict[str, float] | None, *, has_costs: bool) -> dict[str, Any]:
-    """The rule and its limits as arguments; a recall alone is the target of its own rule."""
-    if limits and [*limits] == ["recall"] and rule in (None, "recall") and not has_costs:
-        return {"rule": "recall", "target": limits["recall"]}
-    if rule == "recall":
-        raise InvalidArgument(
-            "--rule is 'recall', which needs --min-recall and no other limit or cost.",
-            hint="for example --rule recall --min-recall 0.9.",
-        )
-    return {"rule": rule, "constraints": limits}
 
 
 def _scores(cases: Cases[Any]) -> str | list[str]:

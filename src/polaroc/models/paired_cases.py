@@ -73,8 +73,8 @@ def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:
 def limits_of(measures: pl.DataFrame, cases: ScoredCases) -> tuple[Array, Array]:
     """The lower and the upper limits of a measure of the models of cases, NaN without."""
     limits = pl.DataFrame({"model": cases.models}).join(
-        measures.select("model", "lower", "upper").fill_null(np.nan), on=["model"], how="left",
-        nulls_equal=True, maintain_order="left",
+        measures.select("model", pl.col("lower", "upper").fill_null(np.nan)),
+        on=["model"], how="left", nulls_equal=True, maintain_order="left",
     )  # fmt: skip
     return limits["lower"].to_numpy(), limits["upper"].to_numpy()
 

@@ -85,8 +85,9 @@ def operating_points(
         The result of `curve` or `hull`; or predictions, one row per case: any table that `cases`
         takes, or its result. A promise allows for `cluster` only with predictions.
     rule
-        The rule for the threshold; by default ``"cost"`` where a cost is given,
-        ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is the threshold at
+        The rule for the threshold; by default ``"cost"`` where a cost is given, with
+        `constraints` ``"fewest_alarms"`` if they limit missed positives alone (recall, fnr) and
+        ``"max_recall"`` otherwise, else ``"balanced"``. ``"balanced"`` is the threshold at
         which missed positives are most nearly as many as false alarms, π(1−t) = (1−π)f (AccSens;
         at prior 0.5 the equal-error point); ``"cost"``, least expected cost;
         ``"posterior"``, where the score, read as the probability of a positive at
@@ -98,7 +99,8 @@ def operating_points(
         positive rate; ``"f_measure"``, the greatest F; ``"informedness"``, or ``"youden"``, the
         greatest Youden's J, t − f; ``"threshold"``, score ≥ `target`; ``"capacity"``,
         highest recall with at most the `target` share of cases called positive;
-        ``"max_recall"``, highest recall that the `constraints` allow.
+        ``"max_recall"``, highest recall that the `constraints` allow; ``"fewest_alarms"``, highest
+        threshold that they allow.
     priors
         Priors in (0, 1), or ``"observed"``, the default, for each key's own. One,
         several, or a prior grid; or the result of `estimate_prior`, for each key's own
@@ -196,8 +198,13 @@ def operating_points(
     given = cases_or_curve(curve, columns)
     check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
     has_costs = not cost_fn == cost_fp == 1
-    if rule is None:
-        rule = "cost" if has_costs else "balanced" if constraints is None else "max_recall"
+    constraints = checked_limits(constraints)
+    if rule is None and has_costs:
+        rule = "cost"
+    elif rule is None and constraints:
+        # Limits of missed positives alone are kept best by calling everything positive.
+        rule = "max_recall" if {*constraints} - {"recall", "fnr"} else "fewest_alarms"
+    rule = rule or "balanced"
     limits = _limits_of(rule, belief, target, constraints, confidence)
     why = f"rule is {rule!r}"
     if has_costs and rule not in ("cost", "posterior"):
@@ -276,12 +283,12 @@ def _limits_of(
     rule: str,
     over: Belief | None,
     target: float | None,
-    constraints: Mapping[str, float] | None,
+    constraints: Mapping[str, float],
     confidence: float | None,
 ) -> Constraints:
     """The constraints and the target of a rule; raise where the arguments do not fit it."""
     check_choice("rule", rule, tuple(RULES))
-    limited, limits = RULES[rule].limits, checked_limits(constraints)
+    limited, limits = RULES[rule].limits, {**constraints}
     if over is not None and RULES[rule].needs_one_prior:
         raise InvalidArgument(
             f"the rule {rule!r} needs one prior, and over is a range.",
@@ -300,7 +307,7 @@ def _limits_of(
             raise InvalidArgument(
                 f"{limited} is limited twice: to {limits[limited]:g} in constraints, and to the "
                 f"target {target:g} of the rule.",
-                hint="leave it out of the constraints, or take the rule 'max_recall'.",
+                hint="leave it out of the constraints, or give no rule and no target.",
             )
         limits[limited] = float(target or 0)
     if (limits or confidence is not None) and not RULES[rule].takes_constraints:
@@ -308,7 +315,7 @@ def _limits_of(
             f"the rule {rule!r} leaves no choice among the thresholds that keep constraints.",
             hint="take 'max_recall' or 'cost' with constraints, and another call for this rule.",
         )
-    if not limits and (rule == "max_recall" or confidence is not None):
+    if not limits and (rule in ("max_recall", "fewest_alarms") or confidence is not None):
         raise InvalidArgument(
             f"{'confidence' if confidence is not None else repr(rule)} needs constraints to keep.",
             hint="give constraints={'precision': 0.8}, or a rule with a target: 'recall'.",

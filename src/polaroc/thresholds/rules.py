@@ -56,6 +56,7 @@ def _posterior(options: Options) -> pl.Expr:
 
 INFORMEDNESS = ThresholdRule(lambda options: T - F)
 MAX_RECALL = ThresholdRule(lambda options: T, must_call=True)
+FEWEST_ALARMS = ThresholdRule(lambda options: -CALLED, must_call=True)
 RULES = {
     "balanced": ThresholdRule(
         lambda options: -(1 - T - SKEW * F).abs(), needs_one_prior=True, takes_constraints=False
@@ -64,11 +65,12 @@ RULES = {
         lambda options: -rates.loss(T, F, SKEW, cost_fn=options.cost_fn, cost_fp=options.cost_fp)
     ),
     "posterior": ThresholdRule(_posterior, needs_one_prior=True, takes_constraints=False),
-    "recall": ThresholdRule(lambda options: -CALLED, limits="recall", must_call=True),
+    "recall": FEWEST_ALARMS._replace(limits="recall"),
     "precision": MAX_RECALL._replace(limits="precision"),
     "fpr": MAX_RECALL._replace(limits="fpr"),
     "capacity": MAX_RECALL._replace(limits="posfrac"),
     "max_recall": MAX_RECALL,
+    "fewest_alarms": FEWEST_ALARMS,
     "f_measure": ThresholdRule(
         lambda options: rates.f_measure(T, F, SKEW, beta=options.beta), needs_one_prior=True
     ),

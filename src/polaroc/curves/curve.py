@@ -17,6 +17,7 @@ from polaroc.base.columns import (
     collect_like,
     curve_keys,
     engine_for,
+    private,
     within,
 )
 from polaroc.base.tables import as_polars
@@ -28,6 +29,9 @@ from polaroc.predictions.columns import NEEDED, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import Table
+
+# Whether a curve has all its rows; whether a row is the last of its score.
+IS_WHOLE, IS_LAST = private("is_whole"), private("is_last")
 
 
 @frame_of_cases
@@ -118,7 +122,7 @@ def whole_curves(table: Table) -> pl.LazyFrame:
     curves = frame.lazy()
     keys, schema = curve_keys(curves), curves.collect_schema()
     counts, totals = ("pos", "neg"), ("positives", "negatives")
-    # Weights are rounded.
+    # Sums of weights are rounded, those of 32 bits more.
     tolerance = 1e-5 if pl.Float32 in [schema[name] for name in (*counts, *totals)] else 1e-8
     anchors = pl.col("threshold").null_count()
     sums = [pl.col(name).cast(pl.Float64).sum() for name in counts]
@@ -134,8 +138,8 @@ def whole_curves(table: Table) -> pl.LazyFrame:
     if isinstance(frame, pl.LazyFrame):
         kept = pl.when(within(is_whole, keys))
         return curves.with_columns(kept.then(name).alias(name) for name in (*totals, "tpr", "fpr"))
-    of_keys = curves.group_by(keys).agg(anchors, *sums, *ends, is_whole.alias(ROWS))
-    broken = of_keys.filter(~pl.col(ROWS)).collect(engine=engine_for(frame))
+    of_keys = curves.group_by(keys).agg(anchors, *sums, *ends, is_whole.alias(IS_WHOLE))
+    broken = of_keys.filter(~pl.col(IS_WHOLE)).collect(engine=engine_for(frame))
     if frame.height and broken.height:
         broken = broken.sort(keys) if keys else broken
         found, pos, neg, positives, negatives = broken.select("threshold", *counts, *totals).row(0)
@@ -173,10 +177,9 @@ def curve_plan(predictions: Predictions) -> pl.LazyFrame:
         .unnest(ROWS)
         .with_columns(
             **running,
-            # The last row of each score.
-            **{ROWS: within(score.is_null() | score.ne_missing(score.shift(-1)), keys)},
+            **{IS_LAST: within(score.is_null() | score.ne_missing(score.shift(-1)), keys)},
         )
-        .filter(ROWS)
+        .filter(IS_LAST)
     )
     if weighted:
         points = points.with_columns(

@@ -72,19 +72,19 @@ def dominance(curve: Frame) -> Frame:
             f"the curves have no key 'model'; the keys are {quoted(keys) or 'none'}.",
             hint="make them of predictions of several models.",
         )
-    blocks: list[str] = [key for key in keys if key != "model"]
-    refuse_clash(blocks, ("model_a", "model_b", *RELATION))
-    kinds = curves.collect_schema()
-    schema = {key: kinds[key] for key in blocks}
-    schema |= dict.fromkeys(("model_a", "model_b"), kinds["model"]) | RELATION
-    ordered = in_order(curves, [*blocks, "model"])
-    pairs = ordered.map_batches(partial(_pairs, blocks=blocks), schema=schema)
+    shared: list[str] = [key for key in keys if key != "model"]
+    refuse_clash(shared, ("model_a", "model_b", *RELATION))
+    types = curves.collect_schema()
+    schema = {key: types[key] for key in shared}
+    schema |= dict.fromkeys(("model_a", "model_b"), types["model"]) | RELATION
+    ordered = in_order(curves, [*shared, "model"])
+    pairs = ordered.map_batches(partial(_pairs, shared=shared), schema=schema)
     return collect_like(curve, pairs)
 
 
-def _pairs(curves: pl.DataFrame, blocks: Sequence[str]) -> pl.DataFrame:
+def _pairs(curves: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
     placed = curves.with_row_index(PLACE)
-    parts = placed.partition_by(blocks, maintain_order=True) if blocks else [placed]
+    parts = placed.partition_by(shared, maintain_order=True) if shared else [placed]
     pairs = [
         pair
         for part in parts
@@ -92,7 +92,7 @@ def _pairs(curves: pl.DataFrame, blocks: Sequence[str]) -> pl.DataFrame:
     ]
     # Gather keys by row: as Python objects, times would lose their nanoseconds.
     rows_a, rows_b = ([pair[side][PLACE][0] for pair in pairs] for side in (0, 1))
-    models_a = curves.select(*blocks, pl.col("model").alias("model_a"))[rows_a]
+    models_a = curves.select(*shared, pl.col("model").alias("model_a"))[rows_a]
     models_b = curves.select(pl.col("model").alias("model_b"))[rows_b]
     relations = pl.DataFrame([_relation(*pair) for pair in pairs], schema=RELATION, orient="row")
     return pl.concat([models_a, models_b, relations], how="horizontal")
@@ -116,9 +116,9 @@ def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[s
         return ("dominates" if above else "dominated" if below else "equal"), []
     # Where curves touch on a stretch and then change places, they cross in its middle.
     crossings = []
-    apart = np.flatnonzero(np.abs(lead) > ROUNDING)
-    changes = np.flatnonzero(np.diff(np.sign(lead[apart])))
-    for i, j in zip(apart[changes].tolist(), apart[changes + 1].tolist(), strict=True):
+    differing = np.flatnonzero(np.abs(lead) > ROUNDING)
+    changes = np.flatnonzero(np.diff(np.sign(lead[differing])))
+    for i, j in zip(differing[changes].tolist(), differing[changes + 1].tolist(), strict=True):
         if j == i + 1:
             at = along[i] + lead[i] / (lead[i] - lead[j]) * (along[j] - along[i])
         else:

@@ -51,17 +51,13 @@ def hull(curve: Frame) -> Frame:
     >>> pr.curve(table, truth="truth", score="p").pipe(pr.hull).select("tp", "fp").rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    return collect_like(curve, hulls_of(whole_curves(curve)))
+    curves = whole_curves(curve)
+    return collect_like(curve, hulls_of(curves, curve_keys(curves)))
 
 
-def hulls_of(curves: pl.LazyFrame) -> pl.LazyFrame:
+def hulls_of(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Hulls of whole curves, in any order."""
-    return hulls(in_order(curves, curve_keys(curves)))
-
-
-def hulls(curves: pl.LazyFrame) -> pl.LazyFrame:
-    """Hulls of sorted curves with anchors."""
-    return curves.map_batches(_hulls, schema=curves.collect_schema())
+    return in_order(curves, keys).map_batches(hulls_of_sorted, schema=curves.collect_schema())
 
 
 def achievable(curve: Frame, priors: Priors, recall: int | Sequence[float] = 101) -> Frame:
@@ -110,14 +106,17 @@ def achievable(curve: Frame, priors: Priors, recall: int | Sequence[float] = 101
     """
     curves = whole_curves(curve)
     keys = curve_keys(curves)
-    surface = at_priors(hulls_of(curves), priors)
+    surface = at_priors(hulls_of(curves, keys), priors)
     points = precision_on_grid(surface, shares("recall", recall))
     ordered = points.sort(*keys, "prior", "tpr", nulls_last=True)
     return collect_like(curve, ordered.select(*keys, "prior", "skew", "tpr", "fpr", "precision"))
 
 
-def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
-    """The vertices of sorted curves; those that lack a class keep all their points."""
+def hulls_of_sorted(curves: pl.DataFrame) -> pl.DataFrame:
+    """Hulls of curves in memory, each from its anchor on; those that lack a class are unchanged.
+
+    `pos` and `neg` are computed from `tp` and `fp`.
+    """
     has_both = curves.select(HAS_BOTH.fill_null(False)).to_series()
     of_both = curves.filter(has_both)
     tp, fp = of_both["tp"].to_numpy(), of_both["fp"].to_numpy()
@@ -127,9 +126,9 @@ def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
         is_vertex[start + hull_vertices(fp[start:end], tp[start:end])] = True
     kept = ~has_both.to_numpy()
     kept[has_both.to_numpy()] = is_vertex
-    is_moved = HAS_BOTH & pl.col("threshold").is_not_null()
+    is_segment = HAS_BOTH & pl.col("threshold").is_not_null()
     return curves.filter(kept).with_columns(
-        pl.when(is_moved)
+        pl.when(is_segment)
         .then(pl.col(total).diff())
         .otherwise(step)
         .cast(curves.schema[step])
@@ -152,15 +151,15 @@ def hull_vertices(fp: Array, tp: Array) -> Array:
     from scipy.optimize import isotonic_regression
 
     # A weight may be too small to change the total.
-    moved = np.flatnonzero((np.diff(tp) > 0) | (np.diff(fp) > 0)) + 1
-    steps: Array = np.concatenate(([0], moved))
-    if moved.size == 0:
-        return steps
-    # Use rates, so that class imbalance loses no precision.
+    distinct = np.flatnonzero((np.diff(tp) > 0) | (np.diff(fp) > 0)) + 1
+    points: Array = np.concatenate(([0], distinct))
+    if distinct.size == 0:
+        return points
+    # Of rates, so that no digits are lost where one class is rare.
     t, f = (counts / (counts[-1] or 1) for counts in (tp, fp))
-    rise, run = np.diff(t[steps]), np.diff(f[steps])
+    rise, run = np.diff(t[points]), np.diff(f[points])
     blocks = isotonic_regression(rise / (rise + run), weights=rise + run, increasing=False).blocks
-    kept: Array = steps[blocks]
+    kept: Array = points[blocks]
     # Pooling is in floating point; collinear points are removed by exact counts. Powers of
     # two keep products of weights and of huge counts in range without rounding.
     if tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) >= 2**63:

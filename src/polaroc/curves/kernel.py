@@ -102,7 +102,7 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     coding = _coding(rows, size)
     found = _sorted(rows, _codes(rows, number, coding))
     if not coding.is_dense and _has_false_ties(rows, found[SORT_CODE].to_numpy(), coding):
-        coding = _placed(rows)
+        coding = _dense_coding(rows)
         found = _sorted(rows, _codes(rows, number, coding))
     codes = found[SORT_CODE].to_numpy()
     weights = found[WEIGHT].to_numpy() if WEIGHT in found.columns else None
@@ -127,7 +127,7 @@ def segments_of_codes(
     codes: Array, row_starts: Array, weights: Array | None, *, merged: bool = False
 ) -> tuple[dict[str, Array], tuple[Array, Array], tuple[Array, Array], Array]:
     """The counts of segments, the totals of keys, and the `spans` and `starts` of `Ranked`."""
-    spans, first = _spans(codes, row_starts)
+    spans, first = _spans(codes)
     if weights is None:
         counts, of_keys = _counts(spans, first, row_starts)
     else:
@@ -213,10 +213,10 @@ def _coding(rows: pl.DataFrame, keys: int) -> Coding:
         low, high = min(low, 0) if lowest <= 0 else low, max(high, 0) if highest >= 0 else high
         if 2 * keys * (high - low + 1) < 2**64:
             return Coding(high, high - low + 1, shift, gap)
-    return _placed(rows)
+    return _dense_coding(rows)
 
 
-def _placed(rows: pl.DataFrame) -> Coding:
+def _dense_coding(rows: pl.DataFrame) -> Coding:
     """The coding by places among the distinct scores, which always fits."""
     number = (rows[SCORE] + 0.0).n_unique()
     return Coding(number, number, is_dense=True)
@@ -247,7 +247,7 @@ def _has_false_ties(rows: pl.DataFrame, codes: Array, coding: Coding) -> bool:
     return bool(scores != ranks)
 
 
-def _spans(codes: Array, row_starts: Array) -> tuple[tuple[Array, Array], Array]:
+def _spans(codes: Array) -> tuple[tuple[Array, Array], Array]:
     """The rows of each score that has positives: from its negatives on, and its first positive."""
     positive = np.flatnonzero(codes & np.uint64(1))
     own = codes[positive]

@@ -12,7 +12,7 @@ from polaroc.base.columns import HAS_BOTH, PRIVATE
 from polaroc.typing import Quantity
 
 COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
-RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
+SEGMENT_RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
 POS, NEG, TP, FP = map(pl.col, ("pos", "neg", "tp", "fp"))
 POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
 
@@ -41,16 +41,16 @@ class Segment(NamedTuple):
 
 def segment(column: Callable[[str], pl.Expr] = pl.col) -> Segment:
     """The segment of a row in the columns of `segment_columns`; in a struct with `pl.field`."""
-    return Segment._make(map(column, (*RATES, "positives", "negatives")))
+    return Segment._make(map(column, (*SEGMENT_RATES, "positives", "negatives")))
 
 
 def segment_columns(column: Callable[[str], pl.Expr] = pl.col) -> dict[str, pl.Expr]:
-    """The columns `RATES` of the rows of a curve."""
+    """The columns `SEGMENT_RATES` of the rows of a curve."""
     pos, neg, tp, fp, positives, negatives = map(column, COUNTS)
     has_area = pl.when(pos > 0)
     t0, t1, dt = (has_area.then(share(one, positives)) for one in (tp - pos, tp, pos))
     f0, f1, df = (has_area.then(share(one, negatives)) for one in (fp - neg, fp, neg))
-    return dict(zip(RATES, (t0, f0, t1, f1, dt, df), strict=True))
+    return dict(zip(SEGMENT_RATES, (t0, f0, t1, f1, dt, df), strict=True))
 
 
 def segments(curve: pl.LazyFrame, keep: Sequence[str]) -> pl.LazyFrame:

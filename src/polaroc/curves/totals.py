@@ -48,11 +48,11 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
     kept = counted.filter(pl.col(COUNT) > 0)
     ordered = kept.sort(predictions.keys, nulls_last=True) if predictions.keys else kept
     fatal = pl.any_horizontal(
-        False, *(pl.col(error_count_column(kind)) > 0 for kind in predictions.fatal)
+        False, *(pl.col(error_count_column(code)) > 0 for code in predictions.fatal)
     )
-    kind = pl.Float64 if predictions.sampled else pl.Int64
+    count_type = pl.Float64 if predictions.sampled else pl.Int64
     positives, negatives = (
-        pl.when(~fatal).then(pl.col(name).cast(kind)).alias(name)
+        pl.when(~fatal).then(pl.col(name).cast(count_type)).alias(name)
         for name in ("positives", "negatives")
     )
     effective = [effective_number(negatives, pl.col(NEG_SQUARES))] if predictions.sampled else []

@@ -34,7 +34,7 @@ from polaroc.evaluation.sums import (
 )
 from polaroc.files.resources import Memory, Progress, locked_folder, resolve_memory, sweep
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import merged
+from polaroc.measures.table import expressions_of
 from polaroc.predictions.cases import Cases, check_labels_of, refuse_errors
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -193,9 +193,7 @@ def _of_large_key(
     parts: Iterable[Predictions], of_key: pl.DataFrame, measures: Sequence[Measure]
 ) -> pl.DataFrame:
     """The sums of one key from its parts, of which the first has the best scores."""
-    sums, least, of_hull = (
-        merged(getattr(one, kind) for one in measures) for kind in ("sums", "least", "hull_sums")
-    )
+    sums, least, of_hull = expressions_of(measures, "sums", "least", "hull_sums")
     ends = [
         pl.lit(of_key[name][0], of_key.schema[name]).alias(name)
         for name in ("positives", "negatives")

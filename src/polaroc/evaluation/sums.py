@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import KEY_INDEX, TRUTH, WEIGHT
-from polaroc.curves.hull import hulls
+from polaroc.curves.hull import hulls_of_sorted
 from polaroc.curves.kernel import Ranked, ranked
 from polaroc.curves.segments import COUNTS, segment_columns
 from polaroc.curves.totals import totals
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import merged, per_key
+from polaroc.measures.table import expressions_of, per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
@@ -47,9 +47,7 @@ def sums_of_ranked(
     found: Ranked, predictions: Predictions, measures: Sequence[Measure]
 ) -> pl.DataFrame:
     """The sums of `sums_of_rows`, from rows that were ranked."""
-    sums, least, of_hull = (
-        merged(getattr(one, kind) for one in measures) for kind in ("sums", "least", "hull_sums")
-    )
+    sums, least, of_hull = expressions_of(measures, "sums", "least", "hull_sums")
     wide = found.totals
     if sums or least:
         wide = wide.hstack(sums_of_segments(found.frame(), found.starts, sums, least))
@@ -92,14 +90,13 @@ def hull_segments(
     anchors = ends.with_columns(pl.col("tp", "fp") * 0)
     cells = segments.with_columns(pl.Series(KEY_INDEX, np.repeat(number, np.diff(starts))))
     points = pl.concat(
-        # `hulls` finds where a curve starts by its anchor, and computes pos and neg itself.
         part.select(
             KEY_INDEX, pl.lit(score, pl.Float64).alias(SCORE), pos=pl.col("tp"), neg=pl.col("fp"),
             tp="tp", fp="fp", positives="positives", negatives="negatives",
         )
         for part, score in ((anchors, None), (cells, 0.0), (ends, 0.0))
     ).sort(KEY_INDEX, maintain_order=True)  # fmt: skip
-    rising = hulls(points.lazy()).filter((pl.col("pos") > 0) & (pl.col("negatives") > 0)).collect()
+    rising = hulls_of_sorted(points).filter((pl.col("pos") > 0) & (pl.col("negatives") > 0))
     first = np.searchsorted(rising[KEY_INDEX].to_numpy(), np.append(number, len(number)))
     return rising.select(COUNTS), first
 
@@ -108,7 +105,7 @@ def score_sums(
     predictions: Predictions, of_keys: pl.DataFrame, measures: Sequence[Measure]
 ) -> pl.DataFrame:
     """The `score_sums` of the measures per key: sums over rows are those over scores."""
-    sums = merged(one.score_sums for one in measures)
+    (sums,) = expressions_of(measures, "score_sums")
     if not sums:
         return pl.DataFrame()
     keys = predictions.keys

@@ -17,7 +17,7 @@ import polars as pl
 
 from polaroc.base.statistics import equal_units
 from polaroc.curves.kernel import segments_of_codes
-from polaroc.curves.segments import RATES
+from polaroc.curves.segments import SEGMENT_RATES
 from polaroc.inference.gradients import (
     area_gradient,
     auc_gradient,
@@ -28,7 +28,7 @@ from polaroc.inference.segment_arrays import CasePlaces, Gradient, Segments
 from polaroc.measures.scoring import case_loss
 from polaroc.measures.sensitivity import balanced_point
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import merged
+from polaroc.measures.table import expressions_of
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
@@ -290,7 +290,7 @@ def _sums(
     rows = {name: getattr(segments, name) for name in ("pos", "neg", "tp", "fp")}
     rows |= {name: segments.each(total) for name, total in totals.items()}
     rates = (segments.t0, segments.f0, segments.t1, segments.f1, segments.dt, segments.df)
-    rows |= zip(RATES, rates, strict=True)
+    rows |= zip(SEGMENT_RATES, rates, strict=True)
     return sums_by_key(rows, segments.starts[:-1], others) | totals | areas
 
 
@@ -333,9 +333,7 @@ def sums_by_key(
     columns: Mapping[str, Array], firsts: Array, measures: Sequence[Measure]
 ) -> dict[str, Array]:
     """The sums and minima of measures by key, each of which has a row, the first at `firsts`."""
-    sums, scores, least = (
-        merged(getattr(one, kind) for one in measures) for kind in ("sums", "score_sums", "least")
-    )
+    sums, scores, least = expressions_of(measures, "sums", "score_sums", "least")
     rows = pl.DataFrame(columns).select(**sums, **scores, **least)
     return {
         name: (np.fmin if name in least else np.add).reduceat(

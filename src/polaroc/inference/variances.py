@@ -21,7 +21,7 @@ from polaroc.inference.influence import influence_on_segments, values
 from polaroc.inference.segment_arrays import NONE, PLACES, PSEUDO_CASES, CasePlaces, Segments
 from polaroc.measures.scoring import CaseLoss, case_loss
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import merged
+from polaroc.measures.table import expressions_of
 from polaroc.predictions.row_checks import check_clusters
 from polaroc.typing import Array
 
@@ -289,13 +289,11 @@ def loss_variances(
     losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
     if not losses:
         return estimates, of_pos
-    sums = merged(measures[i].score_sums for i, _ in losses)
-    loss_sums = merged(_loss_sums(loss, i) for i, loss in losses)
-    by_key = (
-        scores.lazy()
-        .group_by(KEY_INDEX)
-        .agg(*(one.sum().alias(name) for name, one in sums.items()), **loss_sums)
-    )
+    (sums,) = expressions_of((measures[i] for i, _ in losses), "score_sums")
+    aggregates = {name: one.sum() for name, one in sums.items()}
+    for i, loss in losses:
+        aggregates |= _loss_sums(loss, i)
+    by_key = scores.lazy().group_by(KEY_INDEX).agg(**aggregates)
     keys = pl.LazyFrame({KEY_INDEX: np.arange(shape[2])})
     known = keys.join(
         by_key, on=KEY_INDEX, how="left", nulls_equal=True, maintain_order="left"

@@ -110,45 +110,47 @@ def partial_auc_measure(
 def auprec_measure(
     prior: float | str | pl.Expr,
     skew: float | pl.Expr,
-    given: MeasureArguments,
+    arguments: MeasureArguments,
     recall: tuple[float, float] | None = None,
 ) -> Measure:
     """AUPREC at a prior, whose skew is known, within a range of recall."""
     if recall is not None:
         recall = rate_range(recall)
     name = f"{PRIVATE}auprec_{prior}"
-    area = auprec_area(given.segment, skew, given.interpolation, given.start, recall)
+    area = auprec_area(arguments.segment, skew, arguments.interpolation, arguments.start, recall)
     return Measure(
-        name="auprec", estimate=given.column(name), prior=prior, bias_skew=skew,
-        nodes=((skew if isinstance(skew, float) else None, 1.0),), arguments=given,
-        **_summed(name, area, given),
+        name="auprec", estimate=arguments.column(name), prior=prior, bias_skew=skew,
+        nodes=((skew if isinstance(skew, float) else None, 1.0),), arguments=arguments,
+        **_summed(name, area, arguments),
     )  # fmt: skip
 
 
-def iauprec_measure(given: MeasureArguments, scale: Literal["prior", "skew"] = "prior") -> Measure:
+def iauprec_measure(
+    arguments: MeasureArguments, scale: Literal["prior", "skew"] = "prior"
+) -> Measure:
     """IAUPREC: the weighted sum of AUPREC at the nodes of a range or belief."""
-    belief = resolve_belief(given.over, scale)
+    belief = resolve_belief(arguments.over, scale)
     nodes = tuple(zip(belief.skews, belief.weights, strict=True))
     area = pl.sum_horizontal(
-        weight * auprec_area(given.segment, skew, given.interpolation, given.start)
+        weight * auprec_area(arguments.segment, skew, arguments.interpolation, arguments.start)
         for skew, weight in nodes
     )
     # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
     bias_skew = pl.sum_horizontal(
-        weight * pl.min_horizontal(skew, given.column(EFFECTIVE)) for skew, weight in nodes
+        weight * pl.min_horizontal(skew, arguments.column(EFFECTIVE)) for skew, weight in nodes
     )
     name = PRIVATE + "iauprec"
     return Measure(
-        name="iauprec", estimate=given.column(name), bias_skew=bias_skew,
-        over=belief.name, nodes=nodes, arguments=given, **_summed(name, area, given),
+        name="iauprec", estimate=arguments.column(name), bias_skew=bias_skew,
+        over=belief.name, nodes=nodes, arguments=arguments, **_summed(name, area, arguments),
     )  # fmt: skip
 
 
-def _summed(name: str, area: pl.Expr, given: MeasureArguments) -> dict[str, Any]:
+def _summed(name: str, area: pl.Expr, arguments: MeasureArguments) -> dict[str, Any]:
     """The sums of a measure that is an area: over the curve or over its hull."""
-    check_choice("interpolation", given.interpolation, INTERPOLATIONS)
-    check_choice("start", given.start, STARTS)
-    return {"hull_sums" if given.interpolation == "hull" else "sums": {name: area}}
+    check_choice("interpolation", arguments.interpolation, INTERPOLATIONS)
+    check_choice("start", arguments.start, STARTS)
+    return {"hull_sums" if arguments.interpolation == "hull" else "sums": {name: area}}
 
 
 def _area_below(s: Segment, lo: float, hi: float) -> pl.Expr:
@@ -170,12 +172,12 @@ def _area_beside(s: Segment, lo: float, hi: float) -> pl.Expr:
     return (last - first) * (1 - width / 2)
 
 
-def rate_range(given: object) -> tuple[float, float]:
+def rate_range(values: object) -> tuple[float, float]:
     """Two rates lo < hi; raise for anything else."""
-    pair = pair_of(given)
+    pair = pair_of(values)
     if pair is None or not 0 <= pair[0] < pair[1] <= 1:
         raise InvalidArgument(
-            f"the range is {quoted([given])}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
+            f"the range is {quoted([values])}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
             hint="for example (0, 0.1).",
         )
     return float(pair[0]), float(pair[1])
@@ -186,14 +188,16 @@ AUC = MeasureDefinition(
     label="AUC",
     description="area under the ROC curve: the chance that a positive outranks a negative "
     "(P-ROC Eq. 2)",
-    build=lambda given: [auc_measure(given.column)],
+    build=lambda arguments: [auc_measure(arguments.column)],
     in_summary=True,
 )
 AUPREC = MeasureDefinition(
     name="auprec",
     label="AUPREC",
     description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §4)",
-    build=lambda given: [auprec_measure(*one, given) for one in given.skews],
+    build=lambda arguments: [
+        auprec_measure(prior, skew, arguments) for prior, skew in arguments.skews
+    ],
     at_priors=True,
     in_summary=True,
 )
@@ -201,7 +205,7 @@ IAUPREC = MeasureDefinition(
     name="iauprec",
     label="IAUPREC",
     description="AUPREC averaged over a range of priors, or under a belief (P-ROC Eq. 5)",
-    build=lambda given: [iauprec_measure(given)],
+    build=lambda arguments: [iauprec_measure(arguments)],
     over="belief",
     mean_of="auprec",
     in_summary=True,

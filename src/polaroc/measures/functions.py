@@ -10,8 +10,8 @@ import polars as pl
 
 from polaroc.base.columns import EFFECTIVE, collect_like, curve_keys, effective_column
 from polaroc.base.tables import as_polars
-from polaroc.curves.curve import in_order, whole_curves
-from polaroc.curves.hull import hulls
+from polaroc.curves.curve import whole_curves
+from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import segments
 from polaroc.curves.surface import is_surface, surface_keys
 from polaroc.errors import InvalidArgument
@@ -22,7 +22,7 @@ from polaroc.measures.areas import (
     partial_auc_measure,
 )
 from polaroc.measures.spec import Measure, MeasureArguments
-from polaroc.measures.table import merged, per_key, tidy
+from polaroc.measures.table import expressions_of, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
@@ -139,10 +139,12 @@ def auprec(
     # Convert the table once, since a stream cannot be read again.
     table: Any = as_polars(curve)
     known: Priors = "observed" if priors is None else priors
-    given = MeasureArguments(known, interpolation=interpolation, start=start)
+    arguments = MeasureArguments(known, interpolation=interpolation, start=start)
     if not is_surface(table):
         some_priors(known)
-        at_priors = [auprec_measure(*one, given, recall) for one in given.skews]
+        at_priors = (
+            auprec_measure(prior, skew, arguments, recall) for prior, skew in arguments.skews
+        )
         measures: Frame = measured(table, *at_priors)
         return measures
     if priors is not None:
@@ -150,7 +152,7 @@ def auprec(
             "the table is a surface, which has its priors, and priors are given, too.",
             hint="leave priors out, or pass the curve.",
         )
-    area = auprec_measure(pl.col("prior"), pl.col("skew"), given, recall)
+    area = auprec_measure(pl.col("prior"), pl.col("skew"), arguments, recall)
     return collect_like(curve, _of_surface(table.lazy(), area))
 
 
@@ -204,8 +206,8 @@ def iauprec(
     >>> round(curves.pipe(pr.iauprec, over=(0.05, 0.20))["estimate"].item(), 4)
     0.3...
     """
-    given = MeasureArguments(over=over, interpolation=interpolation, start=start)
-    return measured(curve, iauprec_measure(given, scale))
+    arguments = MeasureArguments(over=over, interpolation=interpolation, start=start)
+    return measured(curve, iauprec_measure(arguments, scale))
 
 
 def measured(curve: Frame, *measures: Measure) -> Frame:
@@ -213,9 +215,10 @@ def measured(curve: Frame, *measures: Measure) -> Frame:
 
     Without the column `over`, so that the table can be concatenated with other areas.
     """
-    curves, known = whole_curves(curve), [replace(one, over=None) for one in measures]
+    curves, without_over = whole_curves(curve), [replace(one, over=None) for one in measures]
     keys = curve_keys(curves)
-    return collect_like(curve, _tidied(sums_of_curves(curves, keys, known), keys, known))
+    sums = sums_of_curves(curves, keys, without_over)
+    return collect_like(curve, _tidied(sums, keys, without_over))
 
 
 def _of_surface(surface: pl.LazyFrame, area: Measure) -> pl.LazyFrame:
@@ -234,9 +237,8 @@ def sums_of_curves(
     curve: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
 ) -> pl.LazyFrame:
     """Per key of a curve table its totals and the sums over its segments, scores and hull."""
-    sums, least, of_scores, of_hull = (
-        merged(getattr(one, kind) for one in measures)
-        for kind in ("sums", "least", "score_sums", "hull_sums")
+    sums, least, of_scores, of_hull = expressions_of(
+        measures, "sums", "least", "score_sums", "hull_sums"
     )
     kept = [*keys, *effective_column(curve)]
     parts = []
@@ -245,9 +247,9 @@ def sums_of_curves(
     if of_scores:
         parts.append(per_key(curve, keys, of_scores, {}))
     if of_hull:
-        parts.append(per_key(segments(hulls(in_order(curve, keys)), kept), keys, of_hull, {}))
+        parts.append(per_key(segments(hulls_of(curve, keys), kept), keys, of_hull, {}))
     wide, on = parts[0], keys or pl.lit(0)
-    for one in parts[1:]:
-        own = one.drop("positives", "negatives", EFFECTIVE, strict=False)
-        wide = wide.join(own, on=on, how="left", nulls_equal=True)
+    for part in parts[1:]:
+        sums_of_part = part.drop("positives", "negatives", EFFECTIVE, strict=False)
+        wide = wide.join(sums_of_part, on=on, how="left", nulls_equal=True)
     return wide

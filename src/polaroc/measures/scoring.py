@@ -16,22 +16,20 @@ import polars as pl
 
 from polaroc.base.columns import PRIVATE
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
+from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 
-SCORE = "threshold"
 NOT_PROBABILITIES = "scores are not probabilities"
 INFINITE = "infinite: a positive has the score 0, or a negative the score 1"
 ON_THE_HULL = "the hull is fitted to these cases: no interval"
 # Sums that do not depend on the prior: cases with scores that are no probabilities, and with
 # scores of 0 or 1 that are wrong; the logarithms of a over positives, and of c over negatives.
-OUTSIDE, WRONG, LOG_UP, LOG_DOWN = (
-    PRIVATE + name for name in ("outside", "wrong", "log_up", "log_down")
-)
+OUTSIDE, WRONG, LOG_A, LOG_C = (PRIVATE + name for name in ("outside", "wrong", "log_a", "log_c"))
 # Means of the losses of cases, which have standard errors.
 CASE_LOSSES = ("brier", "brier_range", "log_loss", "log_loss_range", "brier_skill")
 Skew: TypeAlias = float | pl.Expr
-# A loss of these skews and weights, of this name among sums.
+# Makes a loss, the mean at these skews and weights; the string makes its sums unique.
 Build: TypeAlias = Callable[[str, Sequence[tuple[Skew, float]], MeasureArguments], Measure]
 
 
@@ -39,47 +37,47 @@ Build: TypeAlias = Callable[[str, Sequence[tuple[Skew, float]], MeasureArguments
 class Scored:
     """A score of a curve, or a case, as expressions."""
 
-    up: pl.Expr  # a, the score times the skew λ₀ at which it is right
-    down: pl.Expr  # c
+    a: pl.Expr  # as in the module's formula
+    c: pl.Expr
     pos: pl.Expr  # the share of the positives that have the score
     neg: pl.Expr
 
     @classmethod
-    def of(cls, given: MeasureArguments) -> Scored:
+    def of(cls, arguments: MeasureArguments) -> Scored:
         """In the columns `threshold`, `pos`, `neg`, `positives` and `negatives`."""
-        positives, negatives = given.column("positives"), given.column("negatives")
-        observed = given.score_prior == OBSERVED
-        own = negatives / positives if observed else skew(float(given.score_prior))
-        score = given.column(SCORE).clip(0.0, 1.0)
-        return cls(
-            score * own, 1 - score, given.column("pos") / positives, given.column("neg") / negatives
-        )
+        positives, negatives = arguments.column("positives"), arguments.column("negatives")
+        skew_when_right = negatives / positives
+        if arguments.score_prior != OBSERVED:
+            skew_when_right = skew(float(arguments.score_prior))
+        score = arguments.column(SCORE).clip(0.0, 1.0)
+        pos, neg = arguments.column("pos"), arguments.column("neg")
+        return cls(score * skew_when_right, 1 - score, pos / positives, neg / negatives)
 
     def brier(self, skew: Skew) -> pl.Expr:
         """Its part of the Brier score: π pos (1 − p)² + (1 − π) neg p²."""
-        errors = self.neg * self.up.pow(2) + skew * (self.pos * self.down.pow(2))
-        return (1 - _prior(skew)) * errors / (self.up + skew * self.down).pow(2)
+        errors = self.neg * self.a.pow(2) + skew * (self.pos * self.c.pow(2))
+        return (1 - _prior(skew)) * errors / (self.a + skew * self.c).pow(2)
 
     def log_loss(self, skew: Skew) -> pl.Expr:
-        """Its part of −π pos ln p − (1 − π) neg ln(1 − p), but for what `LOG_UP` adds.
+        """Its part of −π pos ln p − (1 − π) neg ln(1 − p), but for what `LOG_A` adds.
 
         ln(c + a/λ) + ln λ is the logarithm of a + λc: for large λ fewer digits cancel.
         """
         prior = _prior(skew)
         share = self.pos * prior + self.neg * (1 - prior)
-        return share * (self.down + self.up / skew).log()
+        return share * (self.c + self.a / skew).log()
 
     def losses(self, name: str, skew: Skew) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-        """The losses of a positive and of a negative, and how both move with the score prior.
+        """The losses of a positive and of a negative, and the derivative of what the score adds.
 
-        The last is the derivative of what the score adds by the log-odds of that prior.
+        The derivative is that with respect to the log-odds of the score prior.
         """
-        p, prior = self.up / (self.up + skew * self.down), _prior(skew)
+        p, prior = self.a / (self.a + skew * self.c), _prior(skew)
         pos, neg = prior * self.pos, (1 - prior) * self.neg
         if name == "log_loss":
             return -prior * p.log(), -(1 - prior) * (-p).log1p(), pos * (1 - p) - neg * p
-        moved = 2 * p * (1 - p) * (pos * (1 - p) - neg * p)
-        return prior * (1 - p) ** 2, (1 - prior) * p**2, moved
+        derivative = 2 * p * (1 - p) * (pos * (1 - p) - neg * p)
+        return prior * (1 - p) ** 2, (1 - prior) * p**2, derivative
 
 
 @dataclass(frozen=True)
@@ -94,30 +92,34 @@ class CaseLoss:
     # What a score adds to the derivative of the measure by the log-odds of the prior at which
     # scores are right, None where this prior is given and not estimated.
     by_score_prior: pl.Expr | None = None
-    scale: pl.Expr | float = 1.0  # by how much the measure moves as the mean does
+    scale: pl.Expr | float = 1.0  # the derivative of the measure by the mean
 
 
 def case_loss(measure: Measure) -> CaseLoss | None:
     """The losses of single cases that the measure is a mean of, None where there are none."""
     if measure.name not in CASE_LOSSES or measure.arguments is None:
         return None
-    given = measure.arguments
-    scored, name = Scored.of(given), "log_loss" if "log" in measure.name else "brier"
-    own = given.column("negatives") / given.column("positives")
-    nodes = [(own if node is None else node, weight) for node, weight in measure.nodes]
+    arguments = measure.arguments
+    scored, name = Scored.of(arguments), "log_loss" if "log" in measure.name else "brier"
+    observed = arguments.column("negatives") / arguments.column("positives")
+    nodes = [(observed if node is None else node, weight) for node, weight in measure.nodes]
     parts = [
         [weight * part for part in (*scored.losses(name, skewed), _prior(skewed))]
         for skewed, weight in nodes
     ]
-    positive, negative, moved, of_positives = map(pl.sum_horizontal, zip(*parts, strict=True))
+    positive, negative, by_score_prior, of_positives = map(
+        pl.sum_horizontal, zip(*parts, strict=True)
+    )
     scale: pl.Expr | float = 1.0
     if measure.name == "brier_skill":
-        scale = -_worth(nodes[0][0])
+        scale = -_inverse_variance(nodes[0][0])
     # At the observed prior itself scores stay as they are, whatever it is.
-    is_moved = given.score_prior == OBSERVED and all(node is not None for node, _ in measure.nodes)
+    depends = arguments.score_prior == OBSERVED and all(
+        node is not None for node, _ in measure.nodes
+    )
     return CaseLoss(
         positive, negative, (of_positives, sum(weight for _, weight in nodes) - of_positives),
-        bounded=name == "brier", by_score_prior=moved if is_moved else None, scale=scale,
+        bounded=name == "brier", by_score_prior=by_score_prior if depends else None, scale=scale,
     )  # fmt: skip
 
 
@@ -130,8 +132,8 @@ def _prior(skew: Skew) -> Skew:
     return 1 / (1 + skew)
 
 
-def _worth(skew: Skew) -> Skew:
-    """1/π(1−π), over the Brier score of the prior as the only probability."""
+def _inverse_variance(skew: Skew) -> Skew:
+    """1/(π(1−π)): one over the Brier score of a forecast that is always the prior π."""
     return (1 + skew) * (1 + skew) / skew
 
 
@@ -139,70 +141,72 @@ def _mean(function: Callable[[Skew], pl.Expr], nodes: Sequence[tuple[Skew, float
     return pl.sum_horizontal(weight * function(skew) for skew, weight in nodes)
 
 
-def _outside(given: MeasureArguments) -> dict[str, pl.Expr]:
-    """The number of cases with scores that are no probabilities."""
-    score, cases = given.column(SCORE), given.column("pos") + given.column("neg")
+def _outside(arguments: MeasureArguments) -> dict[str, pl.Expr]:
+    """As a sum: the number of cases with scores that are no probabilities."""
+    score, cases = arguments.column(SCORE), arguments.column("pos") + arguments.column("neg")
     return {OUTSIDE: pl.when((score >= 0) & (score <= 1)).then(0.0).otherwise(1.0 * cases)}
 
 
-def _brier(label: str, nodes: Sequence[tuple[Skew, float]], given: MeasureArguments) -> Measure:
+def _brier(label: str, nodes: Sequence[tuple[Skew, float]], arguments: MeasureArguments) -> Measure:
     """The mean of the Brier score at the nodes."""
-    name, outside = f"{PRIVATE}brier_{label}", given.column(OUTSIDE) > 0
+    name, outside = f"{PRIVATE}brier_{label}", arguments.column(OUTSIDE) > 0
     return Measure(
-        name="brier", estimate=pl.when(~outside).then(given.column(name)),
-        score_sums={name: _mean(Scored.of(given).brier, nodes)} | _outside(given),
+        name="brier", estimate=pl.when(~outside).then(arguments.column(name)),
+        score_sums={name: _mean(Scored.of(arguments).brier, nodes)} | _outside(arguments),
         bounds=(0.0, None), warnings=((outside, NOT_PROBABILITIES),),
     )  # fmt: skip
 
 
-def _log_loss(label: str, nodes: Sequence[tuple[Skew, float]], given: MeasureArguments) -> Measure:
+def _log_loss(
+    label: str, nodes: Sequence[tuple[Skew, float]], arguments: MeasureArguments
+) -> Measure:
     """The mean of the log loss at the nodes."""
-    scored, name = Scored.of(given), f"{PRIVATE}log_loss_{label}"
-    summed, log_up, log_down = map(given.column, (name, LOG_UP, LOG_DOWN))
+    scored, name = Scored.of(arguments), f"{PRIVATE}log_loss_{label}"
+    summed, log_a, log_c = map(arguments.column, (name, LOG_A, LOG_C))
 
     def constant(skew: Skew) -> pl.Expr:
         prior = _prior(skew)
         logarithm = skew.log() if isinstance(skew, pl.Expr) else pl.lit(skew).log()
-        return prior * (logarithm - log_up) - (1 - prior) * log_down
+        return prior * (logarithm - log_a) - (1 - prior) * log_c
 
     logs = {
         of_class: share * pl.when(part > 0).then(part).otherwise(1.0).log()
-        for of_class, share, part in ((LOG_UP, scored.pos, scored.up),
-                                      (LOG_DOWN, scored.neg, scored.down))
+        for of_class, share, part in ((LOG_A, scored.pos, scored.a),
+                                      (LOG_C, scored.neg, scored.c))
     }  # fmt: skip
     wrong = (
-        pl.when(scored.up > 0).then(0.0).otherwise(scored.pos)
-        + pl.when(scored.down > 0).then(0.0).otherwise(scored.neg)
+        pl.when(scored.a > 0).then(0.0).otherwise(scored.pos)
+        + pl.when(scored.c > 0).then(0.0).otherwise(scored.neg)
     )  # fmt: skip
-    outside, infinite = given.column(OUTSIDE) > 0, given.column(WRONG) > 0
+    outside, infinite = arguments.column(OUTSIDE) > 0, arguments.column(WRONG) > 0
     loss = summed + _mean(constant, nodes)
     return Measure(
         name="log_loss", estimate=pl.when(~(outside | infinite)).then(loss.clip(lower_bound=0.0)),
-        score_sums={name: _mean(scored.log_loss, nodes), WRONG: wrong} | logs | _outside(given),
+        score_sums={name: _mean(scored.log_loss, nodes), WRONG: wrong} | logs | _outside(arguments),
         bounds=(0.0, None), warnings=((outside, NOT_PROBABILITIES), (infinite, INFINITE)),
     )  # fmt: skip
 
 
 def _refinement(
-    label: str, nodes: Sequence[tuple[Skew, float]], given: MeasureArguments
+    label: str, nodes: Sequence[tuple[Skew, float]], arguments: MeasureArguments
 ) -> Measure:
     """The Brier score that is left once scores are calibrated by the hull.
 
     A segment of the hull holds πΔt positives and (1−π)Δf negatives: times p(1−p) of the segment.
     """
-    name, s = f"{PRIVATE}refinement_{label}", given.segment
+    name, s = f"{PRIVATE}refinement_{label}", arguments.segment
     left = _mean(lambda skew: (1 - _prior(skew)) * s.dt * s.df / (s.dt + skew * s.df), nodes)
     return Measure(
-        name="refinement_loss", estimate=given.column(name), hull_sums={name: left},
+        name="refinement_loss", estimate=arguments.column(name), hull_sums={name: left},
         bounds=(0.0, None),
     )  # fmt: skip
 
 
 def _calibration(
-    label: str, nodes: Sequence[tuple[Skew, float]], given: MeasureArguments
+    label: str, nodes: Sequence[tuple[Skew, float]], arguments: MeasureArguments
 ) -> Measure:
     """The Brier score less its refinement loss: what calibration would save."""
-    scored, refined = _brier(label, nodes, given), _refinement(label, nodes, given)
+    scored, refined = _brier(label, nodes, arguments), _refinement(label, nodes, arguments)
     # The hull is the best of all calibrations, but both sums are rounded.
     excess = (scored.estimate - refined.estimate).clip(lower_bound=0.0)
     return replace(
@@ -210,33 +214,33 @@ def _calibration(
     )  # fmt: skip
 
 
-def _at_priors(build: Build, given: MeasureArguments) -> list[Measure]:
+def _at_priors(build: Build, arguments: MeasureArguments) -> list[Measure]:
     """A loss at each prior."""
     return [
         replace(
-            build(repr(prior), [(skewed, 1.0)], given), prior=prior, arguments=given,
+            build(repr(prior), [(skewed, 1.0)], arguments), prior=prior, arguments=arguments,
             nodes=((skewed if isinstance(skewed, float) else None, 1.0),),
         )
-        for prior, skewed in given.skews
+        for prior, skewed in arguments.skews
     ]  # fmt: skip
 
 
-def _over_range(build: Build, given: MeasureArguments) -> list[Measure]:
+def _over_range(build: Build, arguments: MeasureArguments) -> list[Measure]:
     """The mean of a loss over a range of priors or a belief."""
-    belief = resolve_belief(given.over)
+    belief = resolve_belief(arguments.over)
     nodes = tuple(zip(belief.skews, belief.weights, strict=True))
-    mean = build("range", nodes, given)
+    mean = build("range", nodes, arguments)
     return [
-        replace(mean, name=f"{mean.name}_range", over=belief.name, arguments=given, nodes=nodes)
+        replace(mean, name=f"{mean.name}_range", over=belief.name, arguments=arguments, nodes=nodes)
     ]
 
 
-def _skill(given: MeasureArguments) -> list[Measure]:
+def _skill(arguments: MeasureArguments) -> list[Measure]:
     """Brier skill: 1 less the Brier score over that of the prior itself, π(1−π)."""
     return [
-        replace(measure, name="brier_skill", estimate=1 - measure.estimate * _worth(skewed),
+        replace(brier, name="brier_skill", estimate=1 - brier.estimate * _inverse_variance(skewed),
                 bounds=(None, 1.0))
-        for measure, (_, skewed) in zip(_at_priors(_brier, given), given.skews, strict=True)
+        for brier, (_, skewed) in zip(_at_priors(_brier, arguments), arguments.skews, strict=True)
     ]  # fmt: skip
 
 

@@ -118,36 +118,36 @@ def accsens(
     return measured(curve, accsens_measure(MeasureArguments(over=over), weights, area))
 
 
-def sens_measure(given: MeasureArguments) -> Measure:
+def sens_measure(arguments: MeasureArguments) -> Measure:
     """Sens as a measure (AccSens Eq. 3): the distance between the points at both ends, over √2."""
-    low, high = (balanced_point(prior, given.column) for prior in range_of(given.over))
+    low, high = (balanced_point(prior, arguments.column) for prior in range_of(arguments.over))
     return Measure(
         name="sens", estimate=(((low.t - high.t) ** 2 + (high.f - low.f) ** 2) / 2).sqrt(),
-        least=low.least | high.least, over=resolve_belief(given.over).name, arguments=given,
+        least=low.least | high.least, over=resolve_belief(arguments.over).name, arguments=arguments,
     )  # fmt: skip
 
 
-def auc_range_measure(given: MeasureArguments) -> Measure:
+def auc_range_measure(arguments: MeasureArguments) -> Measure:
     """One minus the mean error of the balanced point over the range."""
-    lo, hi = range_of(given.over)
-    name = f"{PRIVATE}error_{given.over!r}"
+    lo, hi = range_of(arguments.over)
+    name = f"{PRIVATE}error_{arguments.over!r}"
     return Measure(
-        name="auc_range", estimate=1 - given.column(name) / (hi - lo),
-        sums={name: range_error(given.segment, given.over)},
-        over=resolve_belief(given.over).name, arguments=given,
+        name="auc_range", estimate=1 - arguments.column(name) / (hi - lo),
+        sums={name: range_error(arguments.segment, arguments.over)},
+        over=resolve_belief(arguments.over).name, arguments=arguments,
     )  # fmt: skip
 
 
 def accsens_measure(
-    given: MeasureArguments, weights: tuple[float, float] = (1, 1), area: str = "error"
+    arguments: MeasureArguments, weights: tuple[float, float] = (1, 1), area: str = "error"
 ) -> Measure:
     """AccSens as a measure (AccSens Eq. 4)."""
     check_choice("area", area, AREAS)
-    sens, accuracy = sens_measure(given), auc_range_measure(given)
+    sens, accuracy = sens_measure(arguments), auc_range_measure(arguments)
     if area == "partial":
-        names = [f"{PRIVATE}{part}_{given.over!r}" for part in ("partial", "width")]
-        missed, width = map(given.column, names)
-        sums = dict(zip(names, partial_area(given.segment, given.over), strict=True))
+        names = [f"{PRIVATE}{part}_{arguments.over!r}" for part in ("partial", "width")]
+        missed, width = map(arguments.column, names)
+        sums = dict(zip(names, partial_area(arguments.segment, arguments.over), strict=True))
         accuracy = replace(
             accuracy, estimate=pl.when(width > 0).then(1 - missed / width), sums=sums
         )
@@ -157,9 +157,9 @@ def accsens_measure(
     )  # fmt: skip
 
 
-def equal_error_measure(given: MeasureArguments) -> Measure:
+def equal_error_measure(arguments: MeasureArguments) -> Measure:
     """ε: the error where FNr = FPr, at the balanced point of prior 0.5."""
-    point = balanced_point(0.5, given.column)
+    point = balanced_point(0.5, arguments.column)
     return Measure(name="equal_error", estimate=point.f, least=point.least)
 
 
@@ -314,7 +314,7 @@ SENS = MeasureDefinition(
     name="sens",
     label="Sens",
     description="how far the balanced point moves over a range of priors (AccSens Eq. 3)",
-    build=lambda given: [sens_measure(given)],
+    build=lambda arguments: [sens_measure(arguments)],
     higher_is_better=False,
     over="range",
     in_summary=True,
@@ -323,14 +323,14 @@ AUC_RANGE = MeasureDefinition(
     name="auc_range",
     label="AUC over the range",
     description="one minus the mean error of the balanced point over a range of priors (AccSens)",
-    build=lambda given: [auc_range_measure(given)],
+    build=lambda arguments: [auc_range_measure(arguments)],
     over="range",
 )
 ACCSENS = MeasureDefinition(
     name="accsens",
     label="AccSens",
     description="the mean error over the range and Sens in one number (AccSens Eq. 4)",
-    build=lambda given: [accsens_measure(given)],
+    build=lambda arguments: [accsens_measure(arguments)],
     higher_is_better=False,
     over="range",
     in_summary=True,
@@ -339,7 +339,7 @@ EQUAL_ERROR = MeasureDefinition(
     name="equal_error",
     label="equal error",
     description="the error at the balanced point of prior ½, where FNr = FPr (AccSens)",
-    build=lambda given: [equal_error_measure(given)],
+    build=lambda arguments: [equal_error_measure(arguments)],
     higher_is_better=False,
     default_needs_range=True,
 )

@@ -34,7 +34,7 @@ class Measure:
 
     name: str  # in the column `measure`
     estimate: pl.Expr  # from the columns that `sums` and `least` make, and the totals of the key
-    # What a segment adds, and what the least value over the segments is taken of, by column name.
+    # By column name: what a segment adds, and of what the minimum over the segments is taken.
     sums: dict[str, pl.Expr] = field(default_factory=dict)
     least: dict[str, pl.Expr] = field(default_factory=dict)
     # What each score of a curve adds: from its `threshold`, `pos`, `neg` and the totals.
@@ -77,9 +77,11 @@ class MeasureArguments:
     @property
     def skews(self) -> list[tuple[float | str, float | pl.Expr]]:
         """Each prior with its skew; that of ``"observed"`` is an expression of the totals."""
-        own = self.column("negatives") / self.column("positives")
-        resolved = resolve_priors(self.priors)
-        return [(OBSERVED, own) if prior is None else (prior, skew(prior)) for prior in resolved]
+        observed = self.column("negatives") / self.column("positives")
+        return [
+            (OBSERVED, observed) if prior is None else (prior, skew(prior))
+            for prior in resolve_priors(self.priors)
+        ]
 
 
 @dataclass(frozen=True)

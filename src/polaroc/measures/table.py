@@ -42,9 +42,13 @@ def humanize_note(note: pl.Expr) -> pl.Expr:
     )
 
 
-def merged(expressions: Iterable[Mapping[str, pl.Expr]]) -> dict[str, pl.Expr]:
-    """The expressions of several measures, each name once."""
-    return {name: one for own in expressions for name, one in own.items()}
+def expressions_of(measures: Iterable[Measure], *fields: str) -> list[dict[str, pl.Expr]]:
+    """The expressions of measures in each of these fields, such as "sums", by their names."""
+    merged: list[dict[str, pl.Expr]] = [{} for _ in fields]
+    for measure in measures:
+        for expressions, field in zip(merged, fields, strict=True):
+            expressions |= getattr(measure, field)
+    return merged
 
 
 def per_key(
@@ -80,24 +84,24 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
     # Rows with unequal sampling weights count as fewer rows of equal weight (Kish).
     effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives")
     values = {}
-    for place, one in enumerate(measures):
-        warned = (pl.when(condition).then(pl.lit(text)) for condition, text in one.warnings)
-        skew = one.bias_skew
+    for place, measure in enumerate(measures):
+        warned = (pl.when(condition).then(pl.lit(text)) for condition, text in measure.warnings)
+        skew = measure.bias_skew
         if not isinstance(skew, pl.Expr):
             skew = pl.lit(skew, pl.Float64)
         fields: list[pl.Expr] = [
-            pl.lit(one.name).alias("measure"),
-            pl.when(both).then(one.estimate.fill_nan(None)).alias("estimate"),
-            pl.lit(one.over, pl.String).alias(OVER),
+            pl.lit(measure.name).alias("measure"),
+            pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
+            pl.lit(measure.over, pl.String).alias(OVER),
             # λ/N where too few negatives bias the measure, and the first warning that applies.
             (skew / pl.col(EFFECTIVE)).alias(RATIO),
             pl.when(both).then(pl.coalesce(pl.lit(None, pl.String), *warned)).alias(WARNING),
         ]
-        if one.prior is OBSERVED:
-            own = pl.when(both).then(positives / (positives + negatives))
-            fields.append(own.alias("prior"))
-        elif not isinstance(one.prior, pl.Expr):
-            fields.append(pl.lit(one.prior, pl.Float64).alias("prior"))
+        if measure.prior is OBSERVED:
+            observed = pl.when(both).then(positives / (positives + negatives))
+            fields.append(observed.alias("prior"))
+        elif not isinstance(measure.prior, pl.Expr):
+            fields.append(pl.lit(measure.prior, pl.Float64).alias("prior"))
         values[f"{VALUE}{place}"] = pl.struct(fields)
     beside = [*keys, "positives", "negatives", "note"]
     rows = (
@@ -117,18 +121,18 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
     # The measures of a key stay in their order.
     ordered = table.sort(keys, nulls_last=True, maintain_order=True) if keys else table
     shown = [*(key for key in keys if key != "prior"), *MEASURE_COLUMNS]
-    return ordered.select(*shown, *([OVER] if any(one.over for one in measures) else []))
+    return ordered.select(*shown, *([OVER] if any(measure.over for measure in measures) else []))
 
 
 def without_repeats(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     """`all_rows` without those at the observed prior where this is also one of the given ones."""
-    given = [one.prior for one in measures if isinstance(one.prior, float)]
-    observed = [i for i, one in enumerate(measures) if one.prior is OBSERVED]
-    if not given or not observed:
+    fixed = [measure.prior for measure in measures if isinstance(measure.prior, float)]
+    observed = [i for i, measure in enumerate(measures) if measure.prior is OBSERVED]
+    if not fixed or not observed:
         return rows
-    own = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
+    share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
     place = pl.int_range(pl.len()) % len(measures)
-    return rows.filter(~(place.is_in(observed) & is_among(own, given)))
+    return rows.filter(~(place.is_in(observed) & is_among(share, fixed)))
 
 
 def tidy_schema(

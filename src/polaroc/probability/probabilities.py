@@ -22,8 +22,8 @@ from polaroc.base.columns import (
     within,
 )
 from polaroc.base.tables import as_polars
-from polaroc.curves.curve import in_order, whole_curves
-from polaroc.curves.hull import hulls
+from polaroc.curves.curve import whole_curves
+from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases
@@ -236,7 +236,7 @@ def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     defined = (positives > 0) & (negatives > 0)
     last = within(pl.col(SCORE) == pl.col(SCORE).min(), keys)
     return (
-        hulls(in_order(curve, keys))
+        hulls_of(curve, keys)
         .filter(pl.col(SCORE).is_not_null())
         .with_columns(pl.when(defined).then(ratio).alias(RATIO))
         .with_columns(

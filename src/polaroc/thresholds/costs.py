@@ -111,7 +111,7 @@ def cost_curve(curve: Frame, probability_cost: int | Sequence[float] = 101) -> F
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
     cost, called = (1 - t) * x + f * (1 - x), pl.col("tp") + pl.col("fp")
     least = (
-        hulls_of(curves)
+        hulls_of(curves, keys)
         .filter(HAS_BOTH)
         .join(grid.cast(pl.Float64), how="cross")
         .with_columns(cost=cost)
@@ -385,10 +385,12 @@ def expected_cost(
         check_factors(cost_fn=fn, cost_fp=fp)
         about_cost = discrete([fn / (fn + fp)])
     given = cases_or_curve(curve, columns)
-    hulls = hulls_of(curves_of(given)).cache()
+    curves = curves_of(given)
+    keys = curve_keys(curves)
+    hulls = hulls_of(curves, keys).cache()
     priors, beliefs = _beliefs(over)
     points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp).lazy()
-    names, keys = points.collect_schema().names(), curve_keys(hulls)
+    names = points.collect_schema().names()
     limits = [name for name in PRIOR_LIMITS if name in names]
     vertices = (
         hulls.filter(HAS_BOTH)

@@ -18,7 +18,7 @@ from polaroc.base.columns import (
     private,
 )
 from polaroc.base.statistics import quadrature
-from polaroc.curves.segments import RATES, Segment
+from polaroc.curves.segments import SEGMENT_RATES, Segment
 from polaroc.measures.areas import auc_area
 from polaroc.measures.sensitivity import CLOSED_FORM_BEND, nodes_needed
 from polaroc.measures.spec import Measure
@@ -84,7 +84,7 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
     """One row per key: its totals, what its notes need, and the sums and minima of measures."""
     _ = ibis._
     kind, score = _[ROW_ERROR], _[SCORE]
-    # Notes on labels need the best three cells: of three scores one is no label.
+    # Notes on labels need the best three cells: labels are two scores, 0 and 1.
     kept = (_.pos > 0) | (_[PLACE] < 3) | kind.notnull()
     found = {
         error_count_column(code): (kind == code).ifelse(_[ROWS], 0).sum()
@@ -114,10 +114,10 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
 
 
 def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
-    """Cells with the columns `RATES`, null without positives, and whether they are `AT_ORIGIN`.
+    """Cells with the columns `SEGMENT_RATES`, null without positives, and `AT_ORIGIN`.
 
-    For mean errors over a range also the priors at which the two ends of a segment are balanced,
-    limited to the range.
+    The latter is 1 for the segment from the origin, else 0. For mean errors over a range also the
+    priors at which the two ends of a segment are balanced, limited to the range.
     """
     _ = ibis._
     positives, negatives = _.positives.nullif(0), _.negatives.nullif(0)
@@ -129,10 +129,10 @@ def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     rated: IbisTable = cells.mutate(
         **{
             name: has_area.ifelse(share, literal(None))
-            for name, share in zip(RATES, shares, strict=True)
+            for name, share in zip(SEGMENT_RATES, shares, strict=True)
         }
     )
-    t0, f0, t1, f1, *_ = (rated[name] for name in RATES)
+    t0, f0, t1, f1, *_ = (rated[name] for name in SEGMENT_RATES)
     ends = {AT_ORIGIN: ((t0 == 0) & (f0 == 0)).ifelse(literal(1), literal(0))}
     ranges = (one.arguments.over for one in measures if one.arguments and one.name in OF_ERRORS)
     for lo, hi in {tuple(over) for over in ranges}:
@@ -149,7 +149,7 @@ def _ends(lo: float, hi: float) -> list[str]:
 
 def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
     """The `sums` and `least` of measures, as aggregates of `segments`."""
-    s: Any = Segment._make(table[name] for name in (*RATES, "positives", "negatives"))
+    s: Any = Segment._make(table[name] for name in (*SEGMENT_RATES, "positives", "negatives"))
     made: dict[str, Any] = {}
     for measure in measures:
         arguments: Any = measure.arguments
@@ -196,7 +196,7 @@ def _auprec_area(s: Any, at_origin: Any, node: float | None, interpolation: Inte
 
 
 def _range_error(s: Any, lo: float, hi: float, first: Any, last: Any) -> Any:
-    """The error of the balanced points of a range of priors, as `measures.balanced.range_error`."""
+    """The part of a segment in the mean error over a range, as `sensitivity.range_error`."""
     low = literal(lo)
     level = (1 - s.t0) * (first - low) * (first + low) - (1 - s.t1) * (last - low) * (last + low)
     bulk, bend, width = s.dt * s.f0 + s.df * (1 - s.t0), s.dt - s.df, last - first

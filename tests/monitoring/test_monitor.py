@@ -385,6 +385,37 @@ def test_rows_that_were_dropped_are_said():
     assert said.startswith("scores in use: deployed: dropped 500 ")
 
 
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_rows_that_were_dropped_are_neither_alarms_nor_other_cases(missing):
+    used = days([0.1, 0.1])
+    lost = used.head(700).with_columns(score=pl.lit(missing, pl.Float64))
+    found = monitored(pl.concat([used, lost]), nulls="drop", labelled=pl.concat([lost, used]))
+    threshold = POINTS["threshold"].item()
+    share = used.group_by("day").agg((pl.col("score") >= threshold).mean()).sort("day")["score"]
+    for source in ("scores", "labels"):
+        rows = found.thresholds.filter(source=source)
+        assert rows["posfrac"].to_list() == pytest.approx(share.to_list())
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Date, pl.Datetime])
+def test_batches_of_the_reference_may_have_the_name_of_the_time(kind):
+    def dated(frame):
+        return frame.with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("day")))
+
+    known = dated(pl.concat(cases([2, d], 500, 0.1, day=d) for d in range(10)))
+    used = dated(days([0.1, 0.1]))
+    found = monitored(used, known.with_columns(pl.col("day").cast(kind)), batch="day")
+    other = monitored(used, known.rename({"day": "batch"}), batch="batch")
+    assert_frame_equal(found.prior.drop("assumes"), other.prior.drop("assumes"))
+
+
+def test_costs_may_be_numbers_of_numpy():
+    used = days([0.1])
+    found = monitored(used, cost_fn=np.int64(5), cost_fp=np.float32(0.5))
+    expected = monitored(used, cost_fn=5, cost_fp=0.5)
+    assert_frame_equal(found.thresholds, expected.thresholds)
+
+
 def test_further_tables_may_be_lazy():
     used = days([0.1, 0.3])
     found = monitored(used.drop("truth").lazy(), labelled=used.head(300).lazy())

@@ -37,12 +37,13 @@ def check_share(name: str, value: object, *, closed: bool = False) -> None:
     _check(fits, name, value, f"is 0 {sign} {name} {sign} 1", example(name, usual))
 
 
-def check_factors(**factors: object) -> None:
-    """Refuse costs and weights that are not finite and positive, by their names."""
+def check_factors(**factors: float) -> list[float]:
+    """Costs and weights as floats; raise unless they are finite and positive."""
     for name, value in factors.items():
         fits = is_number(value) and 0 < value < inf
         hint = "1 is the default; if each case has its own cost, give that as `weight`."
         _check(fits, name, value, "are finite numbers > 0", hint)
+    return [float(value) for value in factors.values()]
 
 
 def check_ratio(ratio: object) -> None:

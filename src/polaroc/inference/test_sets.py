@@ -99,9 +99,7 @@ def scored_by_key(cases: Cases[Any], keys: Sequence[str]) -> dict[tuple[Any, ...
 
     A cluster has one number in all keys; where none is named, each case is one.
     """
-    rows = each_counted(cases.collect()).rows
-    if "error" in rows.columns:
-        rows = rows.filter(pl.col("error").is_null())
+    rows = each_counted(cases.collect()).valid_rows
     if cases.weight is not None:
         rows = rows.filter(pl.col("weight") > 0)
     if cases.cluster is None and cases.case is not None:

@@ -176,7 +176,8 @@ def estimated_priors(
         row_notes += [row["note"]] if row["note"] else []
         row_notes += doubted if row["deployed"] and row["reference_prior"] is not None else []
         rows.append((*pair[1], *(row | {"note": "; ".join(row_notes) or None}).values()))
-    schemas = [one.rows.collect_schema() for one in (deployed, reference)]
+    of_reference = reference.rows.select(keys)
+    schemas = [rows.collect_schema() for rows in (deployed.rows, of_reference)]
     kinds = {name: _kind(name, schemas) for name in all_keys}
     result = with_level(pl.DataFrame(rows, schema={**kinds, **COLUMNS}, orient="row"), level)
     return result.sort(all_keys, nulls_last=True) if all_keys else result

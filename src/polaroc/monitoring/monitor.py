@@ -11,6 +11,7 @@ from polaroc.base.columns import (
     OVER_ENDS,
     PRIOR_LIMITS,
     column_name,
+    refuse_clash,
     with_key_types,
     with_level,
 )
@@ -26,6 +27,8 @@ from polaroc.priors.grids import range_of
 from polaroc.thresholds.apply_thresholds import Numbers, apply_thresholds, points_of
 from polaroc.typing import Table
 
+# Columns of the tables, and of the alarms, besides those of rates and estimates.
+OF_RESULT = ("source", "alarm", "table", "quantity")
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
 # Each look may raise a false alarm by the prior, by the shape, and by labels.
 QUESTIONS = 3
@@ -154,7 +157,7 @@ def monitor(
     """
     check_share("level", level)
     check_whole("looks", looks, 1)
-    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
+    cost_fn, cost_fp = check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     time = column_name(time, "time")
     options: Any = {"function": "monitor", "refuses": ["weight"]}
     with errors_named("reference"):
@@ -168,6 +171,7 @@ def monitor(
             hint="give the number of periods that will be looked at, or longer ones: every='1d'.",
         )
     keys, all_keys = known.keys, used.keys
+    refuse_clash(all_keys, OF_RESULT)
     count = max(known.rows.select(keys).n_unique(), 1) if keys else 1
     error = (1 - level) / (QUESTIONS * looks * count)
 
@@ -187,7 +191,7 @@ def monitor(
         *OVER_ENDS,
     )  # fmt: skip
     estimates = estimated_priors(known, used, batch, 1 - error, error)
-    called = joined(used.rows, rates.select(*keys, "threshold")).group_by(all_keys).agg(
+    called = joined(used.valid_rows, rates.select(*keys, "threshold")).group_by(all_keys).agg(
         posfrac=(pl.col("score") >= pl.col("threshold")).fill_null(False).mean()
     )  # fmt: skip
     found = joined(joined(estimates.filter(pl.col(time).is_not_null()), rates), called)
@@ -362,7 +366,7 @@ def are_drawn_at_random(
     is_called = (pl.col("score") >= pl.col("threshold")).fill_null(False)
     called, cases = is_called.sum().cast(pl.Float64), pl.len().cast(pl.Float64)
     drawn, present = (
-        joined(one.rows, thresholds).group_by(one.keys).agg(called=called, cases=cases)
+        joined(one.valid_rows, thresholds).group_by(one.keys).agg(called=called, cases=cases)
         for one in (labels, used)
     )
     both = drawn.join(present, on=labels.keys, nulls_equal=True, suffix="_in_use")

@@ -166,6 +166,13 @@ class Cases(Generic[Held]):
         """Codes of errors for which no result is computed."""
         return [code for code in self.errors if self.nulls == "raise" or code in WRONG]
 
+    @property
+    def valid_rows(self) -> Held:
+        """The rows that can be ranked."""
+        rows: Any = self.rows
+        has_errors = "error" in rows.collect_schema()
+        return rows.filter(pl.col("error").is_null()) if has_errors else rows  # type: ignore[no-any-return]
+
     def collect(self) -> Cases[pl.DataFrame]:
         """The cases in memory; raise for rows that cannot be ranked, and for unclear labels."""
         cases: Any = self
@@ -200,7 +207,7 @@ class Cases(Generic[Held]):
     def __repr__(self) -> str:
         names, rows, lines = self.names, self.rows, ["a lazy table"]
         if isinstance(rows, pl.DataFrame):
-            valid = rows.filter(pl.col("error").is_null()) if "error" in rows else rows
+            valid: Any = self.valid_rows
             if len(names.get("score", ())) > 1:
                 # Each row of the table has a score of each model.
                 valid = valid.filter(model=names["score"][0])

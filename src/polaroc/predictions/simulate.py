@@ -218,9 +218,7 @@ def _from_pilot(
 
 def _read(pilot: Cases[pl.DataFrame]) -> tuple[pl.Series, Array, Array, Array]:
     """Models, labels, scores (a column per model) and number of the cluster, or case."""
-    rows = pilot.rows
-    if "error" in rows:
-        rows = rows.filter(pl.col("error").is_null())
+    rows = pilot.valid_rows
     if pilot.fold and rows["fold"].n_unique() > 1:
         raise InvalidArgument(
             "the pilot has several folds, allowed is one test set.",

@@ -40,7 +40,7 @@ def with_estimates(
     schema = rows.collect_schema()
     named = [name for name in estimates.collect_schema() if name not in ESTIMATE]
     shared = [name for name in named if name in schema]
-    table = with_key_types(as_lazy(estimates), schema, shared).collect()
+    table = with_key_types(_checked(estimates).lazy(), schema, shared).collect()
     if keys is not None:
         one_each = "name it in by, or filter the estimates to one row for each key."
         check_shared_keys(named, keys, "the estimated priors", one_each)
@@ -63,8 +63,7 @@ def with_estimates(
 
 def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
     """The only estimate with its limits, of one prior in use for all."""
-    require(as_lazy(estimates), PRIOR_AND_LIMITS, source="estimate_prior(...)")
-    table = as_lazy(estimates).collect()
+    table = _checked(estimates)
     if table.height != 1:
         keys = [name for name in table.columns if name not in ESTIMATE]
         raise InvalidTable(
@@ -81,6 +80,20 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
             hint="give a range that is thought possible: over=(0.05, 0.20).",
         )
     return prior, lower, upper
+
+
+def _checked(estimates: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+    """The estimates in memory; raise for what are no shares, or limits in reverse."""
+    table, values = as_lazy(estimates), pl.col(PRIOR_AND_LIMITS).cast(pl.Float64)
+    require(table, PRIOR_AND_LIMITS, source="estimate_prior(...)")
+    found = table.collect()
+    are_shares = pl.all_horizontal(values.is_between(0, 1).all())
+    if not found.select(are_shares & (pl.col("lower") <= pl.col("upper")).all()).item():
+        raise InvalidTable(
+            "an estimated prior or one of its limits is not from 0 to 1, or they are reversed.",
+            hint="a prior is a share, 5 % positives is 0.05, with lower ≤ prior ≤ upper.",
+        )
+    return found
 
 
 def level_of(estimates: pl.DataFrame | pl.LazyFrame) -> float | None:

@@ -196,7 +196,7 @@ def apply_thresholds(
     check_bool("intervals", intervals)
     check_bool("same_table", same_table)
     check_share("level", level)
-    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
+    cost_fn, cost_fp = check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     further = [] if rates is None else list(dict.fromkeys(one_or_several(rates)))
     for name in further:
         check_choice("rates", name, FURTHER)
@@ -228,10 +228,10 @@ def apply_thresholds(
         for name in ("precision", *more)
     ).sort(*keys, "prior", "rule", "threshold", nulls_last=True)
     limited = ["tpr", "fpr", "precision", *more] if intervals else []
-    if not same_table:
-        judged = judged.map_batches(
-            _refuse_same, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
-        )
+    judged = judged.map_batches(
+        lambda rows: _checked(rows, same_table), predicate_pushdown=False,
+        projection_pushdown=False, slice_pushdown=False,
+    )  # fmt: skip
     notes = [
         one_class_note(pl.col("positives"), pl.col("negatives")),
         pl.when(pl.col("rule").is_null())
@@ -268,7 +268,7 @@ def points_of(points: Table | Numbers) -> pl.LazyFrame:
         one is None or is_number(one) for one in points.values()
     ):
         table = pl.LazyFrame({"model": [*points], "threshold": [*points.values()]})
-    elif is_number(points) and points == points:
+    elif is_number(points):
         table = pl.LazyFrame({"threshold": [points]})
     else:
         table = as_lazy(points)
@@ -330,9 +330,13 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _refuse_same(judged: pl.DataFrame) -> pl.DataFrame:
-    """The rows; raise if all are just as on the tuning table."""
-    if judged.height and judged[SAME].all():
+def _checked(judged: pl.DataFrame, same_table: bool) -> pl.DataFrame:
+    """The rows; raise for what is no threshold or prior, and if all are as on another table."""
+    if judged["threshold"].is_nan().any() or not judged["prior"].is_between(0, 1).all():
+        raise InvalidTable(
+            "a threshold is NaN, or a prior is not from 0 to 1.", hint="correct the points."
+        )
+    if not same_table and judged.height and judged[SAME].all():
         raise InvalidTable(
             "every rate and total comes out just as on the tuning table: the thresholds would "
             "be judged on the cases they were chosen on.",

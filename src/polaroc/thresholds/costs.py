@@ -382,7 +382,7 @@ def expected_cost(
     else:
         refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=unless(0.5, cost))
         fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
-        check_factors(cost_fn=fn, cost_fp=fp)
+        fn, fp = check_factors(cost_fn=fn, cost_fp=fp)
         about_cost = discrete([fn / (fn + fp)])
     given = cases_or_curve(curve, columns)
     curves = curves_of(given)

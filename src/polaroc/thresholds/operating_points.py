@@ -196,7 +196,7 @@ def operating_points(
         over = belief_of_estimate(over)
     belief = None if over is None else resolve_belief(over)
     given = cases_or_curve(curve, columns)
-    check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
+    beta, cost_fn, cost_fp = check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
     has_costs = not cost_fn == cost_fp == 1
     constraints = checked_limits(constraints)
     if rule is None and has_costs:

@@ -148,7 +148,7 @@ def test_a_light_class_keeps_its_vertices(small, truth):
     assert pr.hull(curve(table))["threshold"].to_list() == unweighted["threshold"].to_list()
 
 
-@pytest.mark.parametrize("scale", [2.0**-800, 2.0**800])
+@pytest.mark.parametrize("scale", [2.0**-800, 2.0**400])
 @given(table=tables(kinds=["whole"]))
 def test_the_scale_of_weights_does_not_move_the_vertices(scale, table):
     scaled = table.with_columns(pl.col("weight") * scale)

@@ -38,8 +38,6 @@ CURVE = (
 )  # fmt: skip
 # The effective number of negatives (Kish), in curves of sampling weights.
 EFFECTIVE = "effective_negatives"
-# Greater weights are squared as this one, so that sums of squares do not overflow.
-MAX_SQUARED = 1e140
 GRID = ("prior", "skew")
 MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")

@@ -7,7 +7,6 @@ import polars as pl
 from polaroc.base.columns import (
     COUNT,
     EFFECTIVE,
-    MAX_SQUARED,
     NEG_SQUARES,
     ROW_ERROR,
     TRUTH,
@@ -35,7 +34,7 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
     size = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     size = pl.when(is_valid).then(size).otherwise(0)
     pos, neg = truth * size, ~truth * size
-    squares = [(neg.clip(upper_bound=MAX_SQUARED) ** 2).sum().alias(NEG_SQUARES)]
+    squares = [(neg**2).sum().alias(NEG_SQUARES)]
     counted = predictions.rows.group_by(predictions.keys).agg(
         pl.len().alias(COUNT),
         pos.sum().alias("positives"),

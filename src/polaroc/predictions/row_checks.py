@@ -40,7 +40,7 @@ DROP_ROWS = "drop such rows with nulls='drop', or correct them before."
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: "name the positive label(s), positive=...; without it allowed are 0/1 and "
     "false/true.",
-    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
+    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e140; correct the weight column before.",
     BAD_COUNT: "a count is a whole number ≥ 0; other numbers are weights: name them as weight.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
@@ -52,8 +52,8 @@ WRITE_NUMBERS = (
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
 # The most labels of a truth that may be those of several classes.
 MAX_CLASSES = 50
-# Sums of weights up to this do not overflow, and sums of counts are exact.
-MAX_WEIGHT, MAX_COUNT = 1e290, 2**53
+# Squares of sums of weights up to this do not overflow, and sums of counts are exact.
+MAX_WEIGHT, MAX_COUNT = 1e140, 2**53
 # By role: the codes of a missing and of a wrong value, and the greatest value that is allowed.
 WEIGHTS = {
     "weight": (NULL_WEIGHT, BAD_WEIGHT, MAX_WEIGHT),

@@ -8,7 +8,6 @@ from polaroc import rates
 from polaroc.base.columns import (
     GREATEST_LABEL,
     LEAST_LABEL,
-    MAX_SQUARED,
     NEG_SQUARES,
     PLACE,
     ROW_ERROR,
@@ -48,8 +47,7 @@ def count_cells(predictions: Predictions) -> IbisTable:
         ROWS: _.count(),
     }
     if cases.weight:
-        bounded = ibis.least(weight, literal(MAX_SQUARED))
-        sums[NEG_SQUARES] = (valid & ~truth).ifelse(bounded * bounded, literal(0)).sum()
+        sums[NEG_SQUARES] = (valid & ~truth).ifelse(weight * weight, literal(0)).sum()
     return predictions.rows.group_by([*cases.keys, SCORE, ROW_ERROR]).aggregate(**sums)
 
 

@@ -20,7 +20,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.measures.spec import Measure
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.grids import OBSERVED, is_among
+from polaroc.priors.grids import is_among
 
 # λ/N above which too few negatives bias AUPREC upward, and the note on it.
 MAX_BIAS_RATIO = 0.02
@@ -97,7 +97,7 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
             (skew / pl.col(EFFECTIVE)).alias(RATIO),
             pl.when(both).then(pl.coalesce(pl.lit(None, pl.String), *warned)).alias(WARNING),
         ]
-        if measure.prior is OBSERVED:
+        if isinstance(measure.prior, str):
             observed = pl.when(both).then(positives / (positives + negatives))
             fields.append(observed.alias("prior"))
         elif not isinstance(measure.prior, pl.Expr):
@@ -127,7 +127,7 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
 def without_repeats(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     """`all_rows` without those at the observed prior where this is also one of the given ones."""
     fixed = [measure.prior for measure in measures if isinstance(measure.prior, float)]
-    observed = [i for i, measure in enumerate(measures) if measure.prior is OBSERVED]
+    observed = [i for i, measure in enumerate(measures) if isinstance(measure.prior, str)]
     if not fixed or not observed:
         return rows
     share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))

@@ -198,7 +198,7 @@ def sql(
     priors_of: Any = (one.prior for one in measures)
     shown = {
         "measure": each(one.name for one in measures),
-        "prior": each(own if prior is OBSERVED else literal(prior) for prior in priors_of),
+        "prior": each(own if prior == OBSERVED else literal(prior) for prior in priors_of),
         "estimate": each(unranked.ifelse(literal(None), _[safe_name(name)]) for name in areas),
         "positives": _.positives,
         "negatives": _.negatives,

@@ -158,6 +158,17 @@ def test_means_say_how_many_they_lack(tmp_path):
     assert "no positives" in result.output
 
 
+def test_intervals_of_each_key_are_printed(tmp_path):
+    TABLE.filter(pl.col("fold") < 3).write_parquet(tmp_path / "table.parquet")
+    words = [tmp_path / "table.parquet", *BASE, "--intervals", "--prior", "0.1"]
+    printed = polaroc("evaluate", *words).stdout
+    rows = pr.evaluate(
+        TABLE.filter(pl.col("fold") < 3), measure=["auc", "auprec"], priors=0.1, intervals=True
+    )
+    for ends in rows.select("estimate", "lower", "upper").rows():
+        assert "{:.3f} ({:.3f} to {:.3f})".format(*ends) in printed
+
+
 def test_a_measure_stands_under_its_prior_if_another_model_has_one_prior_less(tmp_path):
     # Half of the cases of A are positive: at its observed prior it is measured once.
     table = pl.DataFrame({

@@ -49,7 +49,8 @@ def test_thresholds_are_chosen_on_one_file_and_judged_on_another(files):
 
     judged = threshold(files / "test.csv", *COLUMNS, "--apply", saved, "--json")
     assert judged.exit_code == 0, judged.output
-    (row,) = json.loads(judged.stdout)
+    row, at_high = json.loads(judged.stdout)
+    assert (row["prior"], at_high["prior"]) == (0.1, 0.3)
     limit = document["points"][0]["threshold"]
     test = pl.read_csv(files / "test.csv")
     recall = test.filter(pl.col("truth"))["score"].ge(limit).mean()
@@ -79,7 +80,7 @@ def test_a_threshold_is_not_used_for_another_model(files):
     result = threshold(
         files / "test.parquet", *COLUMNS, "--model", "", "--fold", "", "--apply", saved
     )
-    assert "no role of the cases names the key 'model'" in " ".join(result.output.split())
+    assert "the rows of the points differ by 'model'" in " ".join(result.output.split())
     own = pl.read_parquet(files / "test.parquet").filter(model="A")
     own.with_columns(model=pl.col("model").cast(pl.Categorical)).write_parquet(files / "a.parquet")
     result = threshold(files / "a.parquet", *COLUMNS, "--fold", "", "--apply", saved)
@@ -90,6 +91,38 @@ def test_a_threshold_is_not_used_for_another_model(files):
     result = threshold(files / "svm.csv", "--truth", "truth", "--score", "p_svm", "--apply", saved)
     assert result.exit_code == 2
     assert "it may be another model's" in result.output
+
+
+def test_a_promise_for_each_group_is_written_and_read(files):
+    for name in ("tuning", "test"):
+        table = pl.read_parquet(files / f"{name}.parquet").drop("fold", strict=False)
+        table.rename({"model": "site"}).write_parquet(files / f"{name}.parquet")
+    saved, by = files / "threshold.json", [*COLUMNS, "--by", "site"]
+    result = threshold(files / "tuning.parquet", *by, *PROMISED, "--out", saved)
+    assert result.exit_code == 0, result.output
+    document = json.loads(saved.read_text())
+    points = pr.operating_points(
+        pl.read_parquet(files / "tuning.parquet"), "max_recall", by="site", confidence=0.95,
+        constraints={"precision": 0.5, "posfrac": 0.4}, over=(0.1, 0.3),
+    )  # fmt: skip
+    assert points["promise"].drop_nulls().len() > 1
+    assert_same_numbers(pl.DataFrame(document["points"], schema=points.schema), points)
+
+    test = pl.read_parquet(files / "test.parquet")
+    for asked, priors in (([], [0.1, 0.3]), (["--prior", 0.2], 0.2)):
+        words = [files / "test.parquet", *by, "--apply", saved, *asked]
+        judged = pl.DataFrame(json.loads(threshold(*words, "--json").stdout))
+        expected = pr.apply_thresholds(test, points, by="site", priors=priors, intervals=True)
+        promised = expected.join(points.select("site", "promise"), on="site")
+        assert_same_numbers(judged.cast(promised.schema), promised)
+        # The limits of the precision are printed, at the priors asked for.
+        printed = threshold(*words).stdout
+        for row in expected.drop_nulls("threshold").iter_rows(named=True):
+            ends = (row[f"precision{end}"] for end in ("", "_lower", "_upper"))
+            assert "{:.3f} ({:.3f} to {:.3f})".format(*ends) in printed
+    unnamed = threshold(files / "test.parquet", *COLUMNS, "--apply", saved)
+    assert "the rows of the points differ by 'site'" in unnamed.stderr
+    assert "--by" in unnamed.stderr
 
 
 def test_where_nothing_can_be_promised_nothing_is_written(files):

@@ -94,7 +94,7 @@ def test_thresholds_of_a_model_apply_to_its_folds():
     row = found.filter(model="B", fold=15).row(0, named=True)
     assert row["tpr"] == pytest.approx(called["truth"].sum() / fold["truth"].sum())
     assert row["fpr"] == pytest.approx((~called["truth"]).sum() / (~fold["truth"]).sum())
-    with pytest.raises(InvalidTable, match="no role of the cases names the key 'model'"):
+    with pytest.raises(InvalidTable, match="differ by 'model'"):
         pr.apply_thresholds(TWENTY, points, **NAMES)
 
 
@@ -406,5 +406,5 @@ def test_estimates_go_with_their_keys():
     assert lazy.collect_schema() == found.schema
     assert_same_numbers(lazy.collect(), found)
     assert found["prior"].to_list() == [0.2, 0.3]
-    with pytest.raises(InvalidTable, match="no role of the cases names the key 'day'"):
+    with pytest.raises(InvalidTable, match="differ by 'day'"):
         pr.apply_thresholds(TEST, POINTS, **NAMES, priors=estimates(day=1))

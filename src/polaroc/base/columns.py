@@ -225,7 +225,7 @@ def check_shared_keys(
     """Refuse keys of a table that are not keys of the cases; `table` is its name in the message."""
     if unknown := [key for key in keys if key not in of_cases]:
         raise InvalidTable(
-            f"no role of the cases names the key {quoted(unknown)} of {table}.",
+            f"the rows of {table} differ by {quoted(unknown)}, and cases are not told apart by it.",
             hint=hint or "name it with model=, fold= or by=.",
         )
 

@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc.base.text import number
+from polaroc.base.text import number, with_limits
 from polaroc.base.text_tables import FoldedTable, table
 from polaroc.cli import options as opt
 from polaroc.cli.results import Output, Rows, deliver, rows_table
@@ -23,7 +23,7 @@ from polaroc.typing import Interpolation, Prior
 MAX_ROWS = 40
 # Observed priors are quotients of counts, or of sums of weights.
 SAME_PRIOR = 1e-12
-GRID = "Also measure AUPREC at N priors of the range; 16 are enough for choose and report."
+GRID = "Also AUPREC at N priors of --over; choose and report need 16 to read the measures."
 MEMORY = "Memory to use: bytes, a size such as 4GB, or 'auto' for 60 % of what is available."
 
 
@@ -138,8 +138,8 @@ def measures_table(
 ) -> FoldedTable:
     """One row per value of the first key, with the mean (SD) over the other keys.
 
-    Measures at priors have a column for each of `priors`; of no `names` the common measures are
-    shown.
+    With intervals there is one row per key. Measures at priors have a column for each of `priors`;
+    of no `names` the common measures are shown.
     """
     present, columns = {*measures["measure"]}, dict[str, pl.Expr]()
     for name, spec in CATALOG.items():
@@ -150,20 +150,23 @@ def measures_table(
             columns |= {f"{label(name)} {_text(one)}": of_measure & _is_at(one) for one in priors}
         else:
             columns[label(name)] = of_measure
+    limits = [name for name in ("lower", "upper") if name in measures.columns]
+    by = keys if limits else keys[:1]
     cells = []
     for heading, is_shown in columns.items():
         values = pl.col("estimate").filter(is_shown)
-        parts = pl.struct(mean=values.mean(), sd=values.std(), missing=values.null_count())
+        ends = pl.col(limits).filter(is_shown).first()
+        parts = pl.struct(ends, mean=values.mean(), sd=values.std(), missing=values.null_count())
         cells.append(parts.alias(heading))
     # Without a key there is one row.
-    groups = measures.group_by(keys[:1], maintain_order=True).agg(cells)
+    groups = measures.group_by(by, maintain_order=True).agg(cells)
     rows = [
         [_cell(**value) if isinstance(value, dict) else value for value in row]
         for row in groups.head(MAX_ROWS).rows()
     ]
-    over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
+    over_keys = f", mean (SD) over {', '.join(keys[len(by) :])}" if len(keys) > len(by) else ""
     more = f"; the first {MAX_ROWS} of {groups.height}" if groups.height > MAX_ROWS else ""
-    return table(f"Measures{over_keys}{more}", groups.columns, rows, len(keys[:1]))
+    return table(f"Measures{over_keys}{more}", groups.columns, rows, len(by))
 
 
 def _text(prior: Prior) -> str:
@@ -178,9 +181,11 @@ def _is_at(prior: Prior) -> pl.Expr:
     return ((pl.col("prior") - observed).abs() < SAME_PRIOR) | pl.col("prior").is_null()
 
 
-def _cell(mean: float | None, sd: float | None, missing: int) -> str | None:
+def _cell(mean: float | None, sd: float | None, missing: int, **limits: float | None) -> str | None:
     if mean is None:
         return None
+    if limits:
+        return with_limits(mean, **limits)
     text = f"{number(mean)}" if sd is None else f"{number(mean)} ({number(sd)})"
     return f"{text} without {missing}" if missing else text
 

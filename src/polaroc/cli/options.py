@@ -71,7 +71,9 @@ Case = Annotated[
 Cluster = Annotated[Text, option("COLUMN", "Rows with the same value are dependent.")]
 Count = Annotated[Text, option("COLUMN", "How many equal cases a row stands for.")]
 Weight = Annotated[Text, option("COLUMN", "Sampling weight of a row.")]
-By = Annotated[Texts, option("COLUMN", "Further key, such as sex; may be repeated.")]
+By = Annotated[
+    Texts, option("COLUMN", "Groups, such as sex, each with its own result; may be repeated.")
+]
 Ratio = Annotated[
     Number,
     option("RATIO", "Of folds: test cases per training case, 0.25 in five-fold cross-validation."),
@@ -103,7 +105,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, 
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="Print no notes, and no result that goes to a file.",
+        "--quiet", "-q", help="Print results alone, and nothing if --out takes them.",
         callback=screen.set_quiet,
     ),
 ]  # fmt: skip

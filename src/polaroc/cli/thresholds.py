@@ -7,8 +7,8 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc.base.columns import PROMISE, curve_keys
-from polaroc.base.text import noted_by_kind, significant
+from polaroc.base.columns import OVER, OVER_ENDS, PROMISE, curve_keys
+from polaroc.base.text import noted_by_kind, significant, with_limits
 from polaroc.cli import options as opt
 from polaroc.cli.results import Output, Rows, deliver, json_rows, rows_table
 from polaroc.cli.screen import print_notes, progress
@@ -36,19 +36,20 @@ RULE = (
     "positives as false alarms)."
 )
 APPLY = (
-    "Judge the thresholds of this JSON file on FILES instead, or this number; a number also at a "
-    "--prior."
+    "Judge thresholds on FILES instead of choosing them: those of a file that --out wrote, or this "
+    "number. The prior is that of the file, for a number that of FILES, unless --prior is given."
 )
 THRESHOLD = (
     "The threshold in use; or a file: what `polaroc threshold --out` wrote, or a table with the "
     "columns threshold and the keys."
 )
-OVER = "Range of priors that the threshold was chosen for. [default: as its file says]"
+RANGE = "Range of priors that the threshold was chosen for. [default: that of its file]"
 LABELLED = (
     "File of cases in use with their truth: all cases of a period, or a random sample; may be "
     "repeated."
 )
-LOOKS = "Number of periods that will be looked at: limits allow for as many."
+LOOKS = "Periods that will be looked at in all: more of them make the limits of each one wider."
+BATCH = "Days, or other batches, of REFERENCE: limits then allow for differences between them."
 
 
 def threshold(
@@ -62,6 +63,7 @@ def threshold(
     cluster: opt.Cluster = None,
     count: opt.Count = None,
     weight: opt.Weight = None,
+    by: opt.By = None,
     prior: opt.Priors = None,
     over: opt.Over = None,
     cost_fn: opt.CostFn = None,
@@ -95,7 +97,7 @@ def threshold(
     if apply is not None and (choosing or out is not None):
         raise InvalidArgument(
             "--apply judges a threshold, and other options are for choosing one.",
-            hint="with --apply leave out --out and all that is asked of a threshold but --prior.",
+            hint="leave out --out, --rule, the limits, the costs, --over and --confidence.",
         )
     if out is not None:
         check_new(out, force)
@@ -105,7 +107,7 @@ def threshold(
         keys = curve_keys(curves.lazy())
         at = opt.given(priors=prior)
         if apply is not None:
-            points, over = _judged(cases, curves, apply, at)
+            points = _judged(cases, curves, apply, at)
         else:
             points = pr.operating_points(cases, **at, **choosing)
             if rule is None:
@@ -118,7 +120,7 @@ def threshold(
             keys, _scores(cases), over, confidence, limits or {}, fingerprint(curves, keys),
             json_rows(points),
         ).write(written_to, force)  # fmt: skip
-    result = _shown(points, keys, curves, over)
+    result = _shown(points, keys, curves)
     deliver(result, as_json, written_to, code=0 if is_chosen else NOTHING_CHOSEN)
 
 
@@ -130,21 +132,25 @@ def _scores(cases: Cases[Any]) -> str | list[str]:
 
 def _judged(
     cases: Cases[pl.DataFrame], curves: pl.DataFrame, apply: str, at: dict[str, Any]
-) -> tuple[pl.DataFrame, tuple[float, float] | None]:
-    """Rates at thresholds of a file, or at a number, on these cases; their range of priors."""
+) -> pl.DataFrame:
+    """Rates at thresholds of a file, or at a number, on these cases, with intervals.
+
+    Thresholds for a range of priors are judged at both of its ends.
+    """
     threshold = in_use(apply, "--apply")
     if not isinstance(threshold, Path):
-        return pr.apply_thresholds(cases, threshold, intervals=True, **at), None
+        return pr.apply_thresholds(cases, threshold, intervals=True, **at)
     saved = read_thresholds(threshold, cases, curves)
     points = saved.table(cases.rows.schema)
+    at = opt.given(priors=saved.over) | at
     # Reading has refused the cases that they were chosen on.
     judged = pr.apply_thresholds(cases, points, same_table=True, intervals=True, **at)
     if PROMISE not in points.columns:
-        return judged, saved.over
+        return judged
     promises = points.select(*saved.keys, PROMISE).unique()
     if not saved.keys:
-        return judged.join(promises, how="cross"), saved.over
-    return judged.join(promises, on=saved.keys, how="left", nulls_equal=True), saved.over
+        return judged.join(promises, how="cross")
+    return judged.join(promises, on=saved.keys, how="left", nulls_equal=True)
 
 
 def in_use(word: str, option: str) -> Path | float:
@@ -169,26 +175,25 @@ def read_thresholds(
     return saved
 
 
-def _shown(
-    points: pl.DataFrame,
-    keys: list[str],
-    curves: pl.DataFrame,
-    over: tuple[float, float] | None,
-) -> Rows:
+def _shown(points: pl.DataFrame, keys: list[str], curves: pl.DataFrame) -> Rows:
     """The thresholds with their rates, promises and notes, equal notes of several keys together."""
     texts = pl.Series("threshold", threshold_texts(points, keys, curves), dtype=pl.String)
-    if over is None:
-        prior = pl.Series("prior", map(significant, points["prior"]))
-        shown = points.select(*keys, prior, texts, "tpr", "fpr", "precision")
-    else:
+    prior = pl.Series("prior", map(significant, points["prior"]))
+    shown = points.select(*keys, prior, texts, "tpr", "fpr", "precision")
+    if OVER in points:
         # Over a range the precision is shown at both ends.
-        rates = {
-            f"precision at {end:g}": pr.rates.precision(
-                pl.col("tpr"), pl.col("fpr"), pr.skew(end)
-            ).fill_nan(None)
-            for end in over
+        t, f = pl.col("tpr"), pl.col("fpr")
+        ends = points.select(OVER_ENDS).row(0)
+        precision = {
+            f"precision at {end:g}": pr.rates.precision(t, f, pr.skew(end)).fill_nan(None)
+            for end in ends
         }
-        shown = points.select(*keys, texts, "tpr", "fpr", **rates)
+        shown = shown.drop("prior", "precision").with_columns(**precision)
+    elif "tpr_lower" in points:
+        shown = shown.with_columns(
+            pl.Series(name, map(with_limits, *points[name, f"{name}_lower", f"{name}_upper"]))
+            for name in ("tpr", "fpr", "precision")
+        )
     promises = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()
     noted = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
     by_key = [(", ".join(map(str, key)), note) for *key, note in noted]
@@ -214,11 +219,9 @@ def monitor(
     fold: opt.Fold = None,
     cluster: opt.Cluster = None,
     by: opt.By = None,
-    over: Annotated[opt.Range, opt.option("LO HI", OVER)] = None,
+    over: Annotated[opt.Range, opt.option("LO HI", RANGE)] = None,
     every: Annotated[opt.Text, opt.option("TEXT", "Length of a period, such as 1d or 1w.")] = None,
-    batch: Annotated[
-        opt.Text, opt.option("COLUMN", "Days, or other batches, of REFERENCE.")
-    ] = None,
+    batch: Annotated[opt.Text, opt.option("COLUMN", BATCH)] = None,
     labelled: Annotated[opt.Texts, opt.option("FILE", LABELLED)] = None,
     looks: Annotated[int, opt.option("N", LOOKS)] = 365,
     cost_fn: opt.CostFn = None,

@@ -40,14 +40,14 @@ class UnitInfluences(NamedTuple):
     joint: float | None = None  # of clusters, which are the same in both arrays
 
     def covariance(self, sums: Sequence[Array] | None = None) -> Array:
-        """The covariance of estimates, or of what other influences are on, rows × units."""
+        """The covariance of the estimates, or of the quantities of other sums, rows × units."""
         sums = self.sums if sums is None else sums
         # A measure may be unknown of a model.
         with np.errstate(invalid="ignore"):
             total = np.asarray(
                 sum(
-                    f * (own @ own.swapaxes(-1, -2))
-                    for f, own in zip(self.factors, sums, strict=True)
+                    factor * (influence @ influence.swapaxes(-1, -2))
+                    for factor, influence in zip(self.factors, sums, strict=True)
                 )
             )
             if self.joint is not None:
@@ -57,10 +57,10 @@ class UnitInfluences(NamedTuple):
 
     def difference(self, first: int, second: int, measure: int = 0) -> list[Array]:
         """The influence of the units on the difference of two models."""
-        return [own[measure, first] - own[measure, second] for own in self.sums]
+        return [influence[measure, first] - influence[measure, second] for influence in self.sums]
 
     def degrees_of_freedom(self, influences: Sequence[Array]) -> float:
-        """Those of the variance of a sum of influences of the units."""
+        """Degrees of freedom of the variance of a sum of influences of the units."""
         if self.joint is None:
             return satterthwaite(np.concatenate(influences))
         return satterthwaite(influences[0] + influences[1])
@@ -77,7 +77,7 @@ class Evidence:
     about: str  # what the covariance is about, after "about"
     doubts: tuple[str, ...] = ()
     influences: UnitInfluences | None = None  # where models have the same units
-    is_bound: bool = False  # whether the covariance is larger than it need be
+    is_bound: bool = False  # whether the covariance is an upper bound
 
     @property
     def is_known(self) -> bool:
@@ -170,20 +170,20 @@ def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
             "no two share training or test cases, such as different datasets."
         )
     else:
-        given = float(f"{ratio:.3g}")
+        rounded = float(f"{ratio:.3g}")
         yield (
-            f"With test_train_ratio={given!r} the {folds} folds, which share cases, count as "
+            f"With test_train_ratio={rounded!r} the {folds} folds, which share cases, count as "
             f"{1 / (1 / folds + ratio):.1f} independent ones."
         )
         if ratio > 1:
             yield (
-                f"test_train_ratio={given} means more test than training cases: is it turned "
+                f"test_train_ratio={rounded} means more test than training cases: is it turned "
                 "around?"
             )
 
 
 def common_variance(evidence: Evidence) -> float:
-    """Half the mean variance of a difference: the variance of models that have one and share none.
+    """Half the mean variance of a difference: that of each model if they share no error.
 
     Examples
     --------
@@ -198,8 +198,8 @@ def common_variance(evidence: Evidence) -> float:
     else:
         # From the influences on the differences to the mean of all models: what models have in
         # common would drown these in rounding.
-        own = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
-        total = evidence.influences.covariance(own).trace()
+        centred = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
+        total = evidence.influences.covariance(centred).trace()
     variance = float(total) / (models - 1)
     size = max(1.0, float(np.abs(evidence.estimates[0]).max(initial=0.0)))
     return variance if variance > (NO_ERROR * size) ** 2 else 0.0
@@ -211,7 +211,7 @@ def no_evidence(why: str) -> Evidence:
 
 
 def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
-    """The differences of the models at the places `first` and `second`, each pair on its own."""
+    """The differences of the models at the places `first` and `second`, pair by pair."""
     estimates = evidence.estimates[0]
     difference = estimates[first] - estimates[second]
     size = float(np.abs(estimates[np.isfinite(estimates)]).max(initial=1.0))

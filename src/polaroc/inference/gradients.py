@@ -145,7 +145,7 @@ def _share_near(
     missed, length = 1 - t - skewed * f, dt + skewed * df
     meets = np.divide(missed, length, out=np.zeros_like(dt), where=length > 0)
     t, f = (t + meets * dt).clip(0, 1), (f + meets * df).clip(0, 1)
-    positives, negatives = (segments.each(own) for own in segments.units)
+    positives, negatives = (segments.each(units) for units in segments.units)
     reach = NEAR * np.sqrt(t * (1 - t) / positives + skewed**2 * f * (1 - f) / negatives)
     near = np.minimum(missed, reach) - np.maximum(missed - length, -reach)
     share: Array = np.divide(near, length, out=np.zeros_like(dt), where=length > 0).clip(0, 1)

@@ -123,7 +123,7 @@ def influence_of_cases(
     losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
     if losses:
         counted = np.ones(truth.size) if weight is None else weight
-        pos, neg = (np.where(own, counted, 0.0) for own in (truth, ~truth))
+        pos, neg = (np.where(in_class, counted, 0.0) for in_class in (truth, ~truth))
         cases = {SCORE: score.astype(float), "pos": pos, "neg": neg}
         cases |= {
             name: np.full(truth.size, count.sum())
@@ -171,11 +171,11 @@ def influence_on_cost(
     """
     called = np.zeros(len(score)) if threshold is None else np.asarray(score >= threshold, float)
     cost, influences = missed, []
-    for own, slope in ((truth, -missed), (~truth, alarm)):
-        weights = None if weight is None else weight[own]
-        mean = float(np.average(called[own], weights=weights)) if own.any() else np.nan
+    for in_class, slope in ((truth, -missed), (~truth, alarm)):
+        weights = None if weight is None else weight[in_class]
+        mean = float(np.average(called[in_class], weights=weights)) if in_class.any() else np.nan
         cost += slope * mean
-        influences.append(slope * (called[own] - mean)[None])
+        influences.append(slope * (called[in_class] - mean)[None])
     return CaseInfluence(np.array([cost]), *influences)
 
 
@@ -186,52 +186,55 @@ def influence_on_segments(
 
     `sums` are the columns of estimates and slopes, where they are known.
     """
-    of_measures = [gradient_terms(measure) for measure in measures]
-    terms = {term.name: term for own in of_measures for term in own}
+    terms_by_measure = [gradient_terms(measure) for measure in measures]
+    distinct = {term.name: term for terms in terms_by_measure for term in terms}
     influences: dict[str, SegmentInfluence] = {}
     areas: dict[str, Array] = {}
     with np.errstate(all="ignore"):
-        for name, term in terms.items():
+        for name, term in distinct.items():
             gradient = term.gradient(segments)
             influences[name] = _centred(segments, gradient)
             if gradient.area is not None:
                 areas[name] = segments.total(gradient.area)
         if sums is None:
             sums = _sums(segments, measures, areas)
-        for measure, own in zip(measures, of_measures, strict=True):
-            slopes = [values(term.slope, sums) for term in own]
-            combined = _combined(segments, [influences[term.name] for term in own], slopes)
+        for measure, terms in zip(measures, terms_by_measure, strict=True):
+            slopes = [values(term.slope, sums) for term in terms]
+            combined = _combined(segments, [influences[term.name] for term in terms], slopes)
             yield values(measure.estimate, sums), combined
 
 
 def gradient_terms(measure: Measure) -> tuple[GradientTerm, ...]:
     """The quantities that the standard error of a measure follows from; none where it has none."""
-    given = measure.arguments
+    arguments = measure.arguments
     if measure.name == "auc":
         (name,) = measure.sums
         return (GradientTerm(name, auc_gradient),)
     if measure.name == "equal_error":
         return (_point(0.5, 1.0),)
-    if given is None or not measure.is_area:
+    if arguments is None or not measure.is_area:
         return ()
     if measure.name in ("auprec", "iauprec"):
-        if given.start != "limit":
+        if arguments.start != "limit":
             return ()
         (name,) = measure.sums
-        gradient = partial(area_gradient, nodes=measure.nodes, interpolation=given.interpolation)
+        gradient = partial(
+            area_gradient, nodes=measure.nodes, interpolation=arguments.interpolation
+        )
         return (GradientTerm(name, gradient),)
-    lo, hi = given.over
-    error = partial(mean_error_gradient, over=given.over)
+    lo, hi = arguments.over
+    error = partial(mean_error_gradient, over=arguments.over)
     if measure.name == "auc_range":
         return (GradientTerm("error", error),)
-    # Sens is √(½ (fall² + run²)) between the balanced points at both ends, where t = 1 − λf.
+    # Sens is √((fall² + run²)/2) between the balanced points at both ends, where t = 1 − λf: its
+    # derivative by the f of an end is ±(run + λ fall)/(2 Sens).
     scale, terms = 1 / measure.estimate, []
     if measure.name != "sens":
-        # √(w (1 − area)² + v Sens²)/√2, with unit weights.
+        # AccSens is √(((1 − area)² + Sens²)/2).
         scale = scale / 2
         (missed,) = map(pl.col, measure.sums)
         terms.append(GradientTerm("error", error, -scale * missed / (hi - lo)))
-    low, high = map(balanced_point, given.over)
+    low, high = map(balanced_point, arguments.over)
     fall, run = low.t - high.t, high.f - low.f
     for prior, sign in ((lo, -1), (hi, 1)):
         terms.append(_point(prior, scale * sign * (run + skew(prior) * fall) / 2))
@@ -273,8 +276,8 @@ def _combined(
     rest = np.zeros(len(segments.positives))
     for influence, slope in zip(influences, slopes, strict=True):
         factor = segments.each(slope)
-        for total, own in zip((pos, neg, level), influence[:3], strict=True):
-            total += factor * own
+        for total, part in zip((pos, neg, level), influence[:3], strict=True):
+            total += factor * part
         rest += slope * influence.rest
     return SegmentInfluence(pos, neg, level, rest)
 
@@ -284,14 +287,14 @@ def _sums(
 ) -> dict[str, Array]:
     """The columns of estimates and slopes: areas are known from gradients."""
     totals = {"positives": segments.positives, "negatives": segments.negatives}
-    others = [one for one in measures if one.least or one.sums.keys() - areas.keys()]
-    if not others:
+    summed = [one for one in measures if one.least or one.sums.keys() - areas.keys()]
+    if not summed:
         return totals | areas
     rows = {name: getattr(segments, name) for name in ("pos", "neg", "tp", "fp")}
     rows |= {name: segments.each(total) for name, total in totals.items()}
     rates = (segments.t0, segments.f0, segments.t1, segments.f1, segments.dt, segments.df)
     rows |= zip(SEGMENT_RATES, rates, strict=True)
-    return sums_by_key(rows, segments.starts[:-1], others) | totals | areas
+    return sums_by_key(rows, segments.starts[:-1], summed) | totals | areas
 
 
 def _ranked(score: Array, truth: Array, weight: Array | None) -> tuple[Segments, CasePlaces]:
@@ -324,9 +327,9 @@ def values(expression: pl.Expr | float, columns: Mapping[str, Array]) -> Array:
     """The values of an expression of these columns."""
     if not isinstance(expression, pl.Expr):
         return np.full(len(next(iter(columns.values()))), float(expression))
-    known = pl.DataFrame(columns).select(expression.cast(pl.Float64)).to_series()
-    found: Array = known.fill_null(np.nan).to_numpy()
-    return found
+    series = pl.DataFrame(columns).select(expression.cast(pl.Float64)).to_series()
+    array: Array = series.fill_null(np.nan).to_numpy()
+    return array
 
 
 def sums_by_key(

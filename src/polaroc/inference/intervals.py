@@ -67,7 +67,7 @@ class Limits(NamedTuple):
 
 
 def limits_of_ranked(
-    found: Ranked,
+    ranked: Ranked,
     wide: pl.DataFrame,
     predictions: Predictions,
     measures: Sequence[Measure],
@@ -79,10 +79,10 @@ def limits_of_ranked(
     """
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in CLASSES}
     units = cases_as_units(**totals)
-    segments = Segments.of(found, (units.positives, units.negatives))
-    if found.clusters is not None:
-        units = clusters_as_units(found, totals, segments, weighted=predictions.sampled)
-        segments = Segments.of(found, (units.positives, units.negatives))
+    segments = Segments.of(ranked, (units.positives, units.negatives))
+    if ranked.clusters is not None:
+        units = clusters_as_units(ranked, totals, segments, weighted=predictions.sampled)
+        segments = Segments.of(ranked, (units.positives, units.negatives))
     areas = [one for one in measures if one.is_area]
     losses = [one for one in measures if not one.is_area]
     limits = []
@@ -108,10 +108,10 @@ def limits_of_ranked(
     keys = predictions.keys
     order = (place.sort(keys, nulls_last=True) if keys else place)[ROW].to_numpy()
     columns = [
-        pl.Series(name, np.stack([getattr(own, name) for own in limits], axis=1)[order].ravel())
+        pl.Series(name, np.stack([getattr(limit, name) for limit in limits], axis=1)[order].ravel())
         for name in INTERVAL
     ]
-    notes = np.stack([own.note for own in limits], axis=1)[order].ravel().tolist()
+    notes = np.stack([limit.note for limit in limits], axis=1)[order].ravel().tolist()
     return pl.DataFrame([*(one.fill_nan(None) for one in columns),
                          pl.Series(LIMITS_NOTE, notes, pl.String)])  # fmt: skip
 

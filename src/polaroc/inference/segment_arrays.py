@@ -15,11 +15,11 @@ from polaroc.typing import Array
 # Segments of a block of keys: few enough for the cache of a processor, and for running sums to
 # keep their digits, and enough for threads to pay.
 BLOCK = 65_536
-# Half a pseudo-case of each class ranked worst or best, or none. A sample does not show false
-# positive rates below one over the number of negatives, nor recalls below one over the number of
-# positives: those ranked worst lower the lower limit of a measure, those ranked best raise the
-# upper one. Jeffreys' prior adds as much to either side of a proportion.
-NONE, WORST, BEST = PLACES = range(3)
+# Variants of a test set: with half a pseudo-case of each class ranked worst, or best, or without. A
+# sample does not show false positive rates below one over the number of negatives, nor recalls
+# below one over the number of positives: cases ranked worst lower the lower limit of a measure,
+# those ranked best raise the upper one. Jeffreys' prior adds as much to each side of a proportion.
+NONE, WORST, BEST = VARIANTS = range(3)
 PSEUDO_CASES = 0.5
 
 
@@ -56,11 +56,13 @@ class Segments:
     units: tuple[Array, Array]  # the independent units of each class of each key
 
     @classmethod
-    def of(cls, found: Ranked, units: tuple[Array, Array]) -> Self:
-        """The segments of all keys of ranked rows, as counts; keys may have none."""
-        totals = [found.totals[name].fill_null(0).to_numpy() for name in ("positives", "negatives")]
+    def of(cls, ranked: Ranked, units: tuple[Array, Array]) -> Self:
+        """The segments of all keys of ranked rows, in counts; a key may have none."""
+        totals = [
+            ranked.totals[name].fill_null(0).to_numpy() for name in ("positives", "negatives")
+        ]
         return cls(
-            **found.counts, positives=totals[0], negatives=totals[1], starts=found.starts,
+            **ranked.counts, positives=totals[0], negatives=totals[1], starts=ranked.starts,
             units=units,
         )  # fmt: skip
 
@@ -81,20 +83,20 @@ class Segments:
         )
         starts = np.append(self.starts[keys], rows.stop) - rows.start
         positives, negatives, *units = (
-            own[keys].astype(float) for own in (self.positives, self.negatives, *self.units)
+            counts[keys].astype(float) for counts in (self.positives, self.negatives, *self.units)
         )
         return Segments(
             pos, neg, tp, fp, positives, negatives, starts, (units[0], units[1])
         )  # fmt: skip
 
-    def with_pseudo_cases(self, place: int, positives: Array, negatives: Array) -> Segments:
-        """The segments with so many pseudo-cases of each class in each key, ranked best or worst.
+    def with_pseudo_cases(self, variant: int, positives: Array, negatives: Array) -> Segments:
+        """The segments with these numbers of pseudo-cases per class and key, ranked by the variant.
 
         The totals stay, because they give the observed prior: the other counts are scaled down.
         """
-        if place == NONE:
+        if variant == NONE:
             return self
-        if place == BEST:
+        if variant == BEST:
             at, end_tp, end_fp = self.starts[:-1], positives, np.zeros(len(positives))
             tp, fp = self.tp + self.each(positives), self.fp
         else:

@@ -34,8 +34,8 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.table import each_counted
 from polaroc.typing import Array
 
-# Cases from which on models have threads of their own.
-MANY = 20_000
+# From so many cases on each model has a thread.
+THREADS_FROM = 20_000
 AT_THRESHOLDS = FITTED.replace("models", "models with these thresholds,")
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
@@ -82,7 +82,7 @@ class ScoredCases:
         if self.weights is None:
             return None
         by_class = (self.weights[self.truth], self.weights[~self.truth])
-        are_equal = all(own.size == 0 or own.min() == own.max() for own in by_class)
+        are_equal = all(part.size == 0 or part.min() == part.max() for part in by_class)
         return None if are_equal else self.weights
 
     def of(self, places: Sequence[int]) -> ScoredCases:
@@ -113,12 +113,12 @@ def scored_by_key(cases: Cases[Any], keys: Sequence[str]) -> dict[tuple[Any, ...
     return {
         key: ScoredCases(
             [None],
-            [own["score"].to_numpy()],
-            own["truth"].to_numpy(),
-            own["cluster"].to_numpy() if "cluster" in own.columns else None,
-            own["weight"].to_numpy() if "weight" in own.columns else None,
+            [part["score"].to_numpy()],
+            part["truth"].to_numpy(),
+            part["cluster"].to_numpy() if "cluster" in part.columns else None,
+            part["weight"].to_numpy() if "weight" in part.columns else None,
         )
-        for key, own in parts_by_key(rows, keys).items()
+        for key, part in parts_by_key(rows, keys).items()
     }
 
 
@@ -136,8 +136,7 @@ def evidence_from_cases(
     def influence(score: Array) -> CaseInfluence:
         return influence_of_cases(score, cases.truth, measures, cases.weights)
 
-    if cases.truth.size < MANY:
-        # To start threads takes longer.
+    if cases.truth.size < THREADS_FROM:
         influences = [*map(influence, cases.scores)]
     else:
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
@@ -190,7 +189,7 @@ def _evidence(
     stacked = [np.stack(of_class, axis=1) for of_class in by_class]
     units = _unit_influences(stacked, cases.truth, cases.clusters if in_clusters else None, weights)
     if unseen:
-        units = _with_unseen(units, [np.abs(own).max((0, 2), initial=0.0) for own in stacked])
+        units = _with_unseen(units, [np.abs(part).max((0, 2), initial=0.0) for part in stacked])
     covariance, fewest = units.covariance(), min(units.counts)
     unit, least = ("clusters", FEWEST_CLUSTERS) if in_clusters else ("cases", 2)
     if fewest < least:
@@ -218,7 +217,7 @@ def _with_unseen(units: UnitInfluences, largest: Sequence[Array]) -> UnitInfluen
     A model that no case influences may be influenced by an unseen one as far as others are.
     """
     models = len(largest[0])
-    sums = [[own] for own in units.sums]
+    sums = [[of_class] for of_class in units.sums]
     for place, (of_models, count) in enumerate(zip(largest, units.counts, strict=True)):
         influence = np.where(of_models > 0, of_models, of_models.max()) / max(count, 1)
         # No unit has cases of both classes.

@@ -18,7 +18,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.curves.kernel import Ranked
 from polaroc.inference.evidence import FEWEST_CLUSTERS
 from polaroc.inference.influence import influence_on_segments, values
-from polaroc.inference.segment_arrays import NONE, PLACES, PSEUDO_CASES, CasePlaces, Segments
+from polaroc.inference.segment_arrays import NONE, PSEUDO_CASES, VARIANTS, CasePlaces, Segments
 from polaroc.measures.scoring import CaseLoss, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import expressions_of
@@ -32,7 +32,7 @@ NO_LOSS_VARIANCE = 1e-13
 # Possible numbers of clusters, in all and in keys, per row up to which each has a place.
 SPARSE, ROOM = 4, 32
 CLASSES = ("positives", "negatives")
-# One more case of a class, with the greatest loss or with none: positives, negatives, greatest.
+# Variants for losses: more positives and negatives, and whether with the greatest loss or none.
 ONE_MORE = ((0, 0, False), (1, 0, True), (1, 0, False), (0, 1, True), (0, 1, False))
 # What it exceeds the greatest observed loss by, where losses have no bound: a factor e² of p. With
 # e the log loss of scores that are too extreme was above the limits in 6 % of sets of 20 positives.
@@ -55,15 +55,15 @@ class ClusterBlock:
     def moments(self, by_place: tuple[Array, Array]) -> Array:
         """Sums of squares of the cluster sums of influences, by class, and of their products."""
         of_pos, of_neg = (
-            np.bincount(cluster, share * own[place], len(self.key))
-            for (place, cluster, share), own in zip(self.shared, by_place, strict=True)
+            np.bincount(cluster, share * influence[place], len(self.key))
+            for (place, cluster, share), influence in zip(self.shared, by_place, strict=True)
         )
         moments = np.zeros((3, len(self.has_shared)))
         starts = np.flatnonzero(np.diff(self.key, prepend=-1))
         for i, products in enumerate((of_pos * of_pos, of_neg * of_neg, of_pos * of_neg)):
             moments[i, self.key[starts]] = np.add.reduceat(products, starts)
-        for i, (squares, own) in enumerate(zip(self.alone, by_place, strict=True)):
-            moments[i] += np.add.reduceat(squares * own**2, self.places.starts)
+        for i, (squares, influence) in enumerate(zip(self.alone, by_place, strict=True)):
+            moments[i] += np.add.reduceat(squares * influence**2, self.places.starts)
         return moments
 
 
@@ -95,11 +95,11 @@ class Units:
     def variances(
         self, positives: Array, negatives: Array, moments: Array, more: Array | None = None
     ) -> Array:
-        """Variances from the mean squares of the influence of cases: places × measures × keys.
+        """Variances from the mean squares of the influence of cases: variants × measures × keys.
 
-        `moments` are those of `ClusterBlock`, without pseudo-cases: the variances between clusters
-        have the ratio to those of independent cases that they have there. `more` units are added
-        to each class at a place.
+        `moments` are those of `ClusterBlock` for the first variant, the sample as it is; in the
+        others the variance between clusters is in the same ratio to that of independent cases.
+        `more` units are added to each class of a variant.
         """
         added = np.zeros((2, len(positives))) if more is None else more
         with np.errstate(all="ignore"):
@@ -115,10 +115,12 @@ class Units:
             numbers = np.stack([self.positives, self.negatives, self.clusters])
             between = (numbers / (numbers - 1))[:, None] * moments
             # What is rounding in one class has no covariance with the other.
-            varies = [own[0] > NO_VARIANCE for own in (of_pos, of_neg)]
+            varies = [variance[0] > NO_VARIANCE for variance in (of_pos, of_neg)]
             of_pos, of_neg = (
-                own * np.where(known, whole / own[0], 1.0)
-                for own, known, whole in zip((of_pos, of_neg), varies, between[:2], strict=True)
+                variance * np.where(known, whole / variance[0], 1.0)
+                for variance, known, whole in zip(
+                    (of_pos, of_neg), varies, between[:2], strict=True
+                )
             )
             ratio = np.where(varies[0] & varies[1], (of_pos * of_neg) / (of_pos[0] * of_neg[0]), 0)
             summed: Array = of_pos + of_neg + 2 * between[2] * np.sqrt(ratio)
@@ -133,23 +135,23 @@ def cases_as_units(positives: Array, negatives: Array) -> Units:
 
 
 def clusters_as_units(
-    found: Ranked, totals: Mapping[str, Array], segments: Segments, *, weighted: bool
+    ranked: Ranked, totals: Mapping[str, Array], segments: Segments, *, weighted: bool
 ) -> Units:
     """Units that are clusters of ranked rows, by effective numbers where these are `weighted`."""
-    assert found.clusters is not None
-    numbers = cluster_numbers(found.clusters)
+    assert ranked.clusters is not None
+    numbers = cluster_numbers(ranked.clusters)
 
     def block_of(keys: slice) -> ClusterBlock:
         starts, row_starts = (
-            own[keys.start : keys.stop + 1] for own in (found.starts, found.row_starts)
+            firsts[keys.start : keys.stop + 1] for firsts in (ranked.starts, ranked.row_starts)
         )
         rows = slice(int(row_starts[0]), int(row_starts[-1]))
-        spans = tuple(own[starts[0] : starts[-1]] - rows.start for own in found.spans)
+        spans = tuple(ends[starts[0] : starts[-1]] - rows.start for ends in ranked.spans)
         places = CasePlaces.of((spans[0], spans[1]), starts - starts[0], row_starts - rows.start)
         key = np.repeat(np.arange(len(starts) - 1), np.diff(row_starts))
         cluster, key_of = _clusters_in_keys(numbers[rows], key, len(starts) - 1)
-        truth = (found.codes[rows] & np.uint64(1)).astype(bool)
-        weight = np.ones(len(key)) if found.weights is None else found.weights[rows]
+        truth = (ranked.codes[rows] & np.uint64(1)).astype(bool)
+        weight = np.ones(len(key)) if ranked.weights is None else ranked.weights[rows]
         share = weight / np.where(truth, *(totals[name][keys][key] for name in CLASSES))
         is_shared = np.bincount(cluster, minlength=len(key_of)) > 1
         number = np.cumsum(is_shared) - 1
@@ -160,8 +162,8 @@ def clusters_as_units(
             total, fourth = (np.bincount(key_of, sums**n, len(starts) - 1) for n in (2, 4))
             whole = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
             effective.append(np.floor(whole * (1 + ROUNDING)))
-            others = among[~is_shared[cluster[among]]]
-            alone.append(np.bincount(places.place[others], share[others] ** 2, places.size))
+            single = among[~is_shared[cluster[among]]]
+            alone.append(np.bincount(places.place[single], share[single] ** 2, places.size))
             among = among[is_shared[cluster[among]]]
             shared.append((places.place[among], number[cluster[among]], share[among]))
         counts.append(np.bincount(key_of, minlength=len(starts) - 1))
@@ -179,8 +181,9 @@ def clusters_as_units(
     if weighted:
         counts = np.concatenate([none[:2], *(one.effective_counts for one in blocks)], axis=1)
         positives, negatives = counts
+    # The influence on log(P/N) is 1 for a positive and -1 for a negative.
     ones = [np.ones(one.places.size) for one in blocks]
-    moments = [none, *(one.moments((own, own)) for one, own in zip(blocks, ones, strict=True))]
+    moments = [none, *(one.moments((each, each)) for one, each in zip(blocks, ones, strict=True))]
     of_pos, of_neg, both = np.concatenate(moments, axis=1)
     # Clusters of one case each are cases.
     has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])
@@ -237,16 +240,16 @@ def area_variances(
 ) -> tuple[Array, Array]:
     """Estimates and variances of areas and points of curves, from the segments of all keys.
 
-    Both are by place of pseudo-cases, measure and key, NaN if undefined. Variances are NaN with
-    fewer than two units of a class, and 0 if all have the same influence. `sums` are the columns of
-    estimates, by key.
+    Both are by variant, measure and key, NaN if undefined. Variances are NaN with fewer than two
+    units of a class, and 0 if all have the same influence. `sums` are the columns of estimates, by
+    key.
     """
-    shape = len(PLACES), len(measures), len(segments.positives)
+    shape = len(VARIANTS), len(measures), len(segments.positives)
     estimates, of_pos, of_neg = (np.full(shape, np.nan) for _ in range(3))
     moments = np.full((3, *shape[1:]), np.nan)
 
     def fill(task: tuple[int, tuple[int, slice]]) -> None:
-        place, (number, block) = task
+        variant, (number, block) = task
         keys = np.arange(block.start, block.stop)
         keys = keys[np.diff(segments.starts)[block] > 0]
         if not keys.size:
@@ -254,35 +257,35 @@ def area_variances(
         selected = segments.select(keys)
         with np.errstate(all="ignore"):
             more = (
-                PSEUDO_CASES * total / own
-                for total, own in zip(
+                PSEUDO_CASES * total / units_of_class
+                for total, units_of_class in zip(
                     (selected.positives, selected.negatives), selected.units, strict=True
                 )
             )
-            selected = selected.with_pseudo_cases(place, *more)
-        known = {name: own[keys] for name, own in sums.items()} if place == NONE else None
+            selected = selected.with_pseudo_cases(variant, *more)
+        known = {name: one[keys] for name, one in sums.items()} if variant == NONE else None
         influences = influence_on_segments(selected, measures, known)
         for i, (estimate, influence) in enumerate(influences):
-            estimates[place, i, keys] = estimate
-            of_pos[place, i, keys], of_neg[place, i, keys] = influence.mean_squares(selected)
-            if units.blocks and place == NONE:
-                own = units.blocks[number]
-                by_place = influence.by_place(own.places, keys - block.start)
+            estimates[variant, i, keys] = estimate
+            of_pos[variant, i, keys], of_neg[variant, i, keys] = influence.mean_squares(selected)
+            if units.blocks and variant == NONE:
+                clusters, within = units.blocks[number], keys - block.start
+                by_place = influence.by_place(clusters.places, within)
                 with np.errstate(all="ignore"):
-                    moments[:, i, keys] = own.moments(by_place)[:, keys - block.start]
+                    moments[:, i, keys] = clusters.moments(by_place)[:, within]
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        list(pool.map(fill, product(PLACES, enumerate(segments.blocks()))))
+        list(pool.map(fill, product(VARIANTS, enumerate(segments.blocks()))))
     return estimates, units.variances(of_pos, of_neg, moments)
 
 
 def loss_variances(
     scores: pl.DataFrame, measures: Sequence[Measure], totals: Mapping[str, Array], units: Units
 ) -> tuple[Array, Array]:
-    """Estimates and variances of means of losses, as they are and with one more case, `ONE_MORE`.
+    """Estimates and variances of means of losses in the variants `ONE_MORE`.
 
-    Few cases tell little about losses that are rare. Both are as in `area_variances`. `scores` are
-    the cases, in the columns of the losses; `totals` are `positives` and `negatives`.
+    Few cases tell little about losses that are rare. Both results are as in `area_variances`.
+    `scores` are the cases, in the columns of the losses; `totals` are `positives` and `negatives`.
     """
     shape = len(ONE_MORE), len(measures), len(totals["positives"])
     estimates, of_pos, of_neg, of_prior = (np.zeros(shape) for _ in range(4))
@@ -308,26 +311,31 @@ def loss_variances(
             estimate = estimates[0, i] = values(measures[i].estimate, columns)
             scale = values(loss.scale, columns)
             slope = columns.get(_name(i, "slope"), 0.0)
+            # Without the covariance of the prior and the losses between clusters.
             of_prior[:, i] = (scale * slope) ** 2 * units.prior_variance
             is_skill = measures[i].bounds[0] is None
-            for place, (*more, worst) in enumerate(ONE_MORE):
+            for variant, (*more, is_greatest) in enumerate(ONE_MORE):
                 means: Array | float = 0.0
                 for of_class, name, weight, added in zip(
                     (of_pos, of_neg), CLASSES, loss.weights, more, strict=True
                 ):
+                    added_loss: Array | float = 0.0
+                    if is_greatest:
+                        added_loss = values(weight, columns)
+                        if not loss.bounded:
+                            added_loss = BEYOND * added_loss + columns[_name(i, name) + "_greatest"]
                     mean, square = _with_more(
-                        loss, _name(i, name), columns, totals[name],
-                        added * totals[name] / getattr(units, name),
-                        values(weight, columns) * worst, worst=worst,
+                        columns, _name(i, name), totals[name],
+                        added * totals[name] / getattr(units, name), added_loss,
                     )  # fmt: skip
-                    of_class[place, i] = scale**2 * square
+                    of_class[variant, i] = scale**2 * square
                     means = means + mean
-                if place:
+                if variant:
                     other = scale * means + is_skill
-                    estimates[place, i] = np.where(np.isnan(estimate), np.nan, other)
+                    estimates[variant, i] = np.where(np.isnan(estimate), np.nan, other)
             if units.clusters is not None:
-                own = _cluster_moments(scores, loss)
-                moments[:, i, own[KEY_INDEX].to_numpy()] = own.drop(KEY_INDEX).to_numpy().T
+                by_key = _cluster_moments(scores, loss)
+                moments[:, i, by_key[KEY_INDEX].to_numpy()] = by_key.drop(KEY_INDEX).to_numpy().T
     more_units = np.array([one[:2] for one in ONE_MORE]).T
     return estimates, units.variances(of_pos, of_neg, moments, more_units) + of_prior
 
@@ -342,11 +350,11 @@ def _loss_sums(loss: CaseLoss, number: int) -> dict[str, pl.Expr]:
     for name, count, case in zip(
         CLASSES, ("pos", "neg"), (loss.positive, loss.negative), strict=True
     ):
-        own = _of_class(count, case)
+        value = _of_class(count, case)
         sums |= {
-            _name(number, name): (pl.col(count) * own).sum(),
-            _name(number, name) + "_squared": (pl.col(count) * own**2).sum(),
-            _name(number, name) + "_greatest": own.max(),
+            _name(number, name): (pl.col(count) * value).sum(),
+            _name(number, name) + "_squared": (pl.col(count) * value**2).sum(),
+            _name(number, name) + "_greatest": value.max(),
         }
     if loss.by_score_prior is not None:
         sums[_name(number, "slope")] = loss.by_score_prior.fill_nan(0.0).sum()
@@ -359,22 +367,12 @@ def _of_class(count: str, loss: pl.Expr) -> pl.Expr:
 
 
 def _with_more(
-    loss: CaseLoss,
-    name: str,
-    columns: Mapping[str, Array],
-    count: Array,
-    more: Array,
-    bound: Array | float,
-    *,
-    worst: bool,
+    columns: Mapping[str, Array], name: str, count: Array, more: Array, loss: Array | float
 ) -> tuple[Array, Array]:
-    """The mean loss of a class with `more` cases, and the mean square about it."""
-    greatest = bound
-    if worst and not loss.bounded:
-        greatest = BEYOND * bound + columns[f"{name}_greatest"]
+    """The mean loss of a class with `more` cases of this loss, and the mean square about it."""
     size = count + more
-    mean = (columns[name] + more * greatest) / size
-    square = (columns[f"{name}_squared"] + more * greatest**2) / size
+    mean = (columns[name] + more * loss) / size
+    square = (columns[f"{name}_squared"] + more * loss**2) / size
     spread = square - mean**2
     # What is lost in the difference of two moments is no variance.
     return mean, np.where(spread > NO_LOSS_VARIANCE * mean**2, spread, 0.0)
@@ -386,9 +384,9 @@ def _cluster_moments(scores: pl.DataFrame, loss: CaseLoss) -> pl.DataFrame:
     for count, total, case in zip(
         ("pos", "neg"), CLASSES, (loss.positive, loss.negative), strict=True
     ):
-        own, share = _of_class(count, loss.scale * case), pl.col(count) / pl.col(total)
-        mean = (share * own).sum().over(KEY_INDEX)
-        shares.append((share * (own - mean)).alias(count))
+        value, share = _of_class(count, loss.scale * case), pl.col(count) / pl.col(total)
+        mean = (share * value).sum().over(KEY_INDEX)
+        shares.append((share * (value - mean)).alias(count))
     pos, neg = pl.col("pos"), pl.col("neg")
     of_clusters = scores.lazy().select(KEY_INDEX, CLUSTER, *shares)
     return (

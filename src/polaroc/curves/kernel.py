@@ -100,12 +100,12 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
         rows = rows.filter(pl.col(WEIGHT) > 0)
     number, size, keys_of = _numbered(rows, predictions.keys)
     coding = _coding(rows, size)
-    found = _sorted(rows, _codes(rows, number, coding))
-    if not coding.is_dense and _has_false_ties(rows, found[SORT_CODE].to_numpy(), coding):
+    sorted_rows = _sorted(rows, _codes(rows, number, coding))
+    if not coding.is_dense and _has_false_ties(rows, sorted_rows[SORT_CODE].to_numpy(), coding):
         coding = _dense_coding(rows)
-        found = _sorted(rows, _codes(rows, number, coding))
-    codes = found[SORT_CODE].to_numpy()
-    weights = found[WEIGHT].to_numpy() if WEIGHT in found.columns else None
+        sorted_rows = _sorted(rows, _codes(rows, number, coding))
+    codes = sorted_rows[SORT_CODE].to_numpy()
+    weights = sorted_rows[WEIGHT].to_numpy() if WEIGHT in sorted_rows.columns else None
     edges = np.arange(size + 1, dtype=np.uint64) * np.uint64(2 * coding.positions)
     row_starts = np.searchsorted(codes, edges)
     present = np.flatnonzero(np.diff(row_starts))
@@ -115,11 +115,11 @@ def ranked(predictions: Predictions, *, merged: bool = True) -> Ranked:
     counted = [pl.Series("positives", positives), pl.Series("negatives", negatives)]
     # From a list, Polars would rename a column without a name.
     known = pl.DataFrame({one.name: one for one in (*keys_of(present), *counted)})
-    of_all = _totals(predictions, known)
-    more = of_all.height - known.height
+    all_keys = _totals(predictions, known)
+    more = all_keys.height - known.height
     return Ranked(
-        of_all, counts, _longer(starts, more), spans, codes, _longer(row_starts, more), weights,
-        found[CLUSTER] if CLUSTER in found.columns else None,
+        all_keys, counts, _longer(starts, more), spans, codes, _longer(row_starts, more), weights,
+        sorted_rows[CLUSTER] if CLUSTER in sorted_rows.columns else None,
     )  # fmt: skip
 
 
@@ -161,11 +161,11 @@ def _numbered(
         number_of = number_of * len(values) + place
 
     def keys_of(places: Array) -> list[pl.Series]:
-        found: list[pl.Series] = []
+        columns: list[pl.Series] = []
         for values, _ in reversed(known):
-            found.append(values.gather(pl.Series(places % len(values))))
+            columns.append(values.gather(pl.Series(places % len(values))))
             places = places // len(values)
-        return found[::-1]
+        return columns[::-1]
 
     return number_of, size, keys_of
 
@@ -223,6 +223,7 @@ def _dense_coding(rows: pl.DataFrame) -> Coding:
 
 
 def _codes(rows: pl.DataFrame, number: pl.Expr | pl.Series, coding: Coding) -> pl.Series:
+    """The code of each row, from the number of its key, its rank and its truth."""
     below = (pl.lit(coding.best, pl.Int64) - coding.rank).cast(pl.UInt64)
     place = pl.col(KEY_INDEX).cast(pl.UInt64) * pl.lit(coding.positions, pl.UInt64) + below
     code = place * pl.lit(2, pl.UInt64) + pl.col(TRUTH)
@@ -250,14 +251,14 @@ def _has_false_ties(rows: pl.DataFrame, codes: Array, coding: Coding) -> bool:
 def _spans(codes: Array) -> tuple[tuple[Array, Array], Array]:
     """The rows of each score that has positives: from its negatives on, and its first positive."""
     positive = np.flatnonzero(codes & np.uint64(1))
-    own = codes[positive]
-    last = np.flatnonzero(np.append(own[1:] != own[:-1], True)[: len(own)])
-    own, end = own[last], positive[last] + 1
+    code = codes[positive]
+    last = np.flatnonzero(np.append(code[1:] != code[:-1], True)[: len(code)])
+    code, end = code[last], positive[last] + 1
     first = end - np.diff(last, prepend=-1)
     tied = first.copy()
     # The negatives of a score come just before its positives.
-    above = np.flatnonzero((first > 0) & (codes[first - 1] == own - np.uint64(1)))
-    tied[above] = np.searchsorted(codes, own[above] - np.uint64(1))
+    above = np.flatnonzero((first > 0) & (codes[first - 1] == code - np.uint64(1)))
+    tied[above] = np.searchsorted(codes, code[above] - np.uint64(1))
     return (tied, end), first
 
 
@@ -278,12 +279,12 @@ def _counts(
 def _weighted_counts(
     spans: tuple[Array, Array], row_starts: Array, truth: Array, weights: Array
 ) -> tuple[dict[str, Array], tuple[Array, Array]]:
-    """The same as sums of weights, in each key from zero: a small one must not drown in others."""
+    """The same as sums of weights, which start at zero in each key so that small ones count."""
     tied, end = spans
     key = np.searchsorted(row_starts, tied, "right") - 1
     counts, of_keys = {}, []
-    for step, total, own in (("pos", "tp", truth), ("neg", "fp", ~truth)):
-        running = np.where(own, weights, 0.0)
+    for step, total, in_class in (("pos", "tp", truth), ("neg", "fp", ~truth)):
+        running = np.where(in_class, weights, 0.0)
         for start, stop in pairwise(row_starts.tolist()):
             np.cumsum(running[start:stop], out=running[start:stop])
         before = np.where(tied > row_starts[key], running[tied - 1], 0.0)
@@ -307,7 +308,7 @@ def _merged(
     begins = np.append(True, kept[:-1])
     tied, end = spans
     starts = np.append(0, np.cumsum(kept))[starts]
-    known = {name: own[kept] for name, own in counts.items()}
+    known = {name: values[kept] for name, values in counts.items()}
     # From sums, so that the first segment of a key starts at zero exactly.
     before = np.append(0, known["tp"][:-1]).astype(known["tp"].dtype)
     before[starts[:-1][np.diff(starts) > 0]] = 0

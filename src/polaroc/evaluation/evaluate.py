@@ -155,10 +155,10 @@ def evaluate(
     table (``just simulate in_use_carried``). There is no `std_error` then.
 
     With clusters, the influences of the cases of a class are summed within each cluster before
-    they are squared (Obuchowski 1997), half of what a cluster with the class has of it stands in
-    for the half cases, and quantiles are Student's, with one degree of freedom less
-    than there are clusters with cases of the class that fewer clusters have. Clusters of one case
-    each, and weights that are equal within each class, leave limits as they are without them.
+    they are squared (Obuchowski 1997); half an average cluster of the class is added in place of
+    half a case, and Student's t has one degree of freedom less than there are clusters with cases
+    of the rarer class. Clusters of one case each, and weights that are equal within each class,
+    leave limits as they are without them.
 
     Examples
     --------
@@ -183,23 +183,23 @@ def evaluate(
     measures = select_measures(measure, needed, over, interpolation, score_prior=score_prior)
     report = progress_callback(progress)
 
-    def made() -> pl.DataFrame:
+    def computed() -> pl.DataFrame:
         measured = _measured(cases, measures, level if intervals else None, memory, report)
         if cases.count is not None:
             measured = measured.cast({"positives": pl.Int64, "negatives": pl.Int64})
         return at_estimates(measured.lazy(), estimates).collect()
 
     if isinstance(cases.rows, pl.DataFrame):
-        return made()
-    known = read(cases, once=True)
-    kinds = known.rows.collect_schema()
+        return computed()
+    predictions = read(cases, once=True)
+    types = predictions.rows.collect_schema()
     schema = tidy_schema(
-        {name: kinds[name] for name in known.keys}, measures, weighted=known.sampled,
+        {key: types[key] for key in predictions.keys}, measures, weighted=predictions.sampled,
         limits=intervals,
     )  # fmt: skip
-    # A function of the rows of the plan would hold all of them: this one is of a single row.
+    # A function of the rows of a plan would be given all of them at once: this one has one row.
     return pl.LazyFrame({"row": [0]}).map_batches(
-        lambda _: made(), schema=schema, predicate_pushdown=False, projection_pushdown=False,
+        lambda _: computed(), schema=schema, predicate_pushdown=False, projection_pushdown=False,
         slice_pushdown=False,
     )  # fmt: skip
 
@@ -237,10 +237,10 @@ def _measured(
     if level is not None:
         held = cases.collect()
         predictions = read(held, clustered=held.in_clusters)
-        found = ranked(predictions, merged=may_merge(measures))
-        wide = sums_of_ranked(found, predictions, measures)
+        ranked_rows = ranked(predictions, merged=may_merge(measures))
+        wide = sums_of_ranked(ranked_rows, predictions, measures)
         rows = all_rows(wide.lazy(), predictions.keys, measures).collect(engine="in-memory")
-        limits = limits_of_ranked(found, wide, predictions, measures, level)
+        limits = limits_of_ranked(ranked_rows, wide, predictions, measures, level)
         limited = with_limits(rows.hstack(limits).lazy(), predictions.keys, level)
         noted = with_note(limited, dependence(held), pl.col("lower").is_not_null())
         return without_repeats(noted, measures).collect()
@@ -263,16 +263,16 @@ def estimates_in(priors: Priors) -> tuple[Priors, pl.DataFrame | None]:
         return priors.collect() if isinstance(priors, pl.LazyFrame) else priors, None
     estimates = priors.lazy().collect()
     columns = estimates.select("prior", "lower", "upper").iter_columns()
-    found = {value for column in columns for value in column if value is not None}
-    return sorted(value for value in found if 0 < value < 1) or [0.5], estimates
+    needed = {value for column in columns for value in column if value is not None}
+    return sorted(value for value in needed if 0 < value < 1) or [0.5], estimates
 
 
 def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame | None) -> pl.LazyFrame:
-    """Tidy measures, of those at a prior the ones at each key's estimate, if there are estimates.
+    """Tidy measures at the estimated prior of each key, if there are estimates.
 
-    Limits are the widest of those at the estimate and at the ends of its interval, as the errors
-    of measure and estimate may come from the same cases. Where an end is 0 or 1, AUPREC may be
-    anything beyond.
+    Those that have no prior are unchanged. Limits are the widest of those at the estimate and at
+    the ends of its interval, as the errors of measure and estimate may come from the same cases.
+    Where an end is 0 or 1, AUPREC may be anything beyond.
     """
     if estimates is None:
         return measures
@@ -285,10 +285,10 @@ def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame | None) -> pl.L
     rows = at_prior.unique(each, keep="first").drop("prior", *values)
     rows = with_estimates(rows, estimates, each[:-1])
 
-    def joined_at(end: str, *found: str) -> pl.LazyFrame:
-        """The rows with what was found at the prior or at an end of its interval."""
+    def joined_at(end: str, *columns: str) -> pl.LazyFrame:
+        """The rows with their values at the prior, or at an end of its interval."""
         return rows.join(
-            at_prior.select(*each, "prior", *found), left_on=[*each, end],
+            at_prior.select(*each, "prior", *columns), left_on=[*each, end],
             right_on=[*each, "prior"], how="left", nulls_equal=True, suffix=private(end),
         )  # fmt: skip
 

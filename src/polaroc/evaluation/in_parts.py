@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import COUNT, PLACE, RANGE, SIZE, within
+from polaroc.base.columns import COUNT, RANGE, SIZE, private, within
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.kernel import ranked
 from polaroc.curves.totals import totals
@@ -39,12 +39,12 @@ from polaroc.predictions.cases import Cases, check_labels_of, refuse_errors
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 
-# Bytes that the process uses before the first row; and per row while it is ranked, at most, without
-# weights, and by how much more with them.
+# Bytes: of the process before the first row; of a row while it is ranked, at most; of its weight.
 BASE, PER_ROW, PER_WEIGHT = 250_000_000, 80, 60
 ON_DISK = 24  # the most bytes of a row in a file
 ENOUGH = 5_000_000  # rows of a part: larger parts are no faster, and need more memory
 PREFIX = "polaroc-rows-"
+PART = private("part")
 # A plan that scans files can be read twice; the scan of a Python function perhaps not.
 FILE_SCAN = re.compile(r"\b(?!PYTHON)\w+ SCAN\b")
 # Last bits of a score that its range ignores: the exponent and 16 bits of the mantissa are left.
@@ -73,32 +73,32 @@ def sums_within(
     _refuse_errors(lazy)
     of_keys = totals(predictions, {SIZE: pl.len()}).collect(engine="streaming")
     groups, ranges = _parts(predictions, of_keys, most)
-    found, done = [], 0
+    sums, done = [], 0
     with _scratch_folder(size * ON_DISK) as folder:
         _write(predictions, groups, ranges, folder)
 
         def part(number: int) -> Predictions:
-            files = folder / f"{PLACE}={number}" / "*.parquet"
+            files = folder / f"{PART}={number}" / "*.parquet"
             return replace(predictions, rows=pl.scan_parquet(files, hive_partitioning=False))
 
-        for own in groups.partition_by(PLACE):
-            numbers = _of_same_keys(ranges, own, predictions.keys)[PLACE]
+        for group in groups.partition_by(PART):
+            numbers = _of_same_keys(ranges, group, predictions.keys)[PART]
             if numbers.is_empty():
-                found.append(sums_of_rows(part(own[PLACE][0]), measures))
+                sums.append(sums_of_rows(part(group[PART][0]), measures))
             else:
                 parts = map(part, numbers.unique(maintain_order=True))
-                found.append(_of_large_key(parts, own.drop(PLACE, SIZE), measures))
-            done += int(own[SIZE].sum())
+                sums.append(_of_large_key(parts, group.drop(PART, SIZE), measures))
+            done += int(group[SIZE].sum())
             if report is not None:
                 report(done, size)
-    return pl.concat(found, how="diagonal")
+    return pl.concat(sums, how="diagonal")
 
 
 @contextmanager
 def _scratch_folder(needed: int) -> Iterator[Path]:
     """A folder in that of the system for temporary files, removed when the block ends.
 
-    What a run left there because it was killed is removed first.
+    Files of a run that was killed are removed first.
     """
     around = Path(tempfile.gettempdir())
     sweep(around, PREFIX)
@@ -128,10 +128,10 @@ def _refuse_errors(cases: Cases[pl.LazyFrame]) -> None:
         refuse_errors(cases, counts)
 
 
-def _of_same_keys(rows: Any, named: Any, keys: Sequence[str]) -> Any:
-    """The rows with a key that `named` has, too."""
+def _of_same_keys(rows: Any, others: Any, keys: Sequence[str]) -> Any:
+    """The rows whose key is in another table, too."""
     on = keys or pl.lit(0)
-    return rows.join(named, on=on, how="semi", nulls_equal=True, maintain_order="left")
+    return rows.join(others, on=on, how="semi", nulls_equal=True, maintain_order="left")
 
 
 def _range() -> pl.Expr:
@@ -148,7 +148,7 @@ def _parts(
 
     Returns
     -------
-    The totals of keys with `PLACE`, the number of their part, or a negative one of their own if
+    The totals of keys with `PART`, the number of their part, or a negative one of their own if
     they are larger than a part; and for the latter the number of each range of scores, by key and
     `RANGE`, the best scores first.
     """
@@ -158,17 +158,17 @@ def _parts(
     # Whole keys fill one part after another, in order.
     before = pl.when(is_large).then(0).otherwise(SIZE).cum_sum()
     part = pl.when(is_large).then(-1 - pl.int_range(pl.len())).otherwise(before // enough)
-    groups = of_keys.with_columns(part.cast(pl.Int64).alias(PLACE))
+    groups = of_keys.with_columns(part.cast(pl.Int64).alias(PART))
     large = groups.filter(is_large)
     if large.is_empty():
-        return groups, groups.clear().select(*keys, PLACE, pl.lit(0).alias(RANGE))
+        return groups, groups.clear().select(*keys, PART, pl.lit(0).alias(RANGE))
     rows = _of_same_keys(predictions.rows, large.lazy(), keys)
     counted = rows.group_by(*keys, _range()).agg(pl.len().alias(SIZE))
     ordered = counted.sort(*keys, RANGE, nulls_last=True).collect(engine="streaming")
     start = within(pl.col(SIZE).cum_sum() - pl.col(SIZE), keys)
     number = pl.struct(*keys, start // enough).rle_id().cast(pl.Int64)
-    first = int(groups.select(pl.col(PLACE).max()).item()) + 1
-    return groups, ordered.select(*keys, RANGE, (number + max(first, 0)).alias(PLACE))
+    first = int(groups.select(pl.col(PART).max()).item()) + 1
+    return groups, ordered.select(*keys, RANGE, (number + max(first, 0)).alias(PART))
 
 
 def _write(
@@ -176,16 +176,16 @@ def _write(
 ) -> None:
     """Write all rows, a folder for each part."""
     keys, rows = predictions.keys, predictions.rows.with_columns(_range())
-    of_keys = groups.lazy().select(*keys, PLACE)
+    of_keys = groups.lazy().select(*keys, PART)
     rows = rows.join(of_keys, on=keys or pl.lit(0), how="left", nulls_equal=True)
     if ranges.height:
-        number = PLACE + "_of_range"
-        of_ranges = ranges.lazy().rename({PLACE: number})
+        number = PART + "_of_range"
+        of_ranges = ranges.lazy().rename({PART: number})
         rows = rows.join(of_ranges, on=[*keys, RANGE], how="left", nulls_equal=True)
-        rows = rows.with_columns(pl.coalesce(number, PLACE).alias(PLACE)).drop(number)
+        rows = rows.with_columns(pl.coalesce(number, PART).alias(PART)).drop(number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
-        target = pl.PartitionBy(folder, key=PLACE, include_key=False)
+        target = pl.PartitionBy(folder, key=PART, include_key=False)
         rows.drop(RANGE).sink_parquet(target, compression="lz4", engine="streaming")
 
 
@@ -201,18 +201,18 @@ def _of_large_key(
     above: list[Any] = [0, 0]
     added, corners = [], []
     for part in parts:
-        own = ranked(part, merged=may_merge(measures))
-        counts = own.frame().with_columns(pl.col("tp") + above[0], pl.col("fp") + above[1], *ends)
+        rows = ranked(part, merged=may_merge(measures))
+        counts = rows.frame().with_columns(pl.col("tp") + above[0], pl.col("fp") + above[1], *ends)
         row = [score_sums(part, of_key, measures)]
         if sums or least:
-            row.append(sums_of_segments(counts, own.starts, sums, least))
+            row.append(sums_of_segments(counts, rows.starts, sums, least))
         added.append(pl.concat(row, how="horizontal"))
         if of_hull:
             # A vertex of the hull of all rows is one of the hull of its part.
-            places = hull_vertices(*(np.append(0, own.counts[name]) for name in ("fp", "tp")))
+            places = hull_vertices(*(np.append(0, rows.counts[name]) for name in ("fp", "tp")))
             corners.append(counts[places[1:] - 1])
         above = [
-            count + own.totals[name].sum()
+            count + rows.totals[name].sum()
             for count, name in zip(above, ("positives", "negatives"), strict=True)
         ]
     whole = pl.concat(added).select(

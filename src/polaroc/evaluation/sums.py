@@ -19,10 +19,10 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 
-# Computing shared steps of a segment again is faster than keeping columns of them.
-EACH_ANEW = pl.QueryOptFlags(comm_subexpr_elim=False)
-# Terms that are computed at once.
-MANY = 64
+# To compute shared steps of a segment again is faster than to keep columns of them.
+NO_SHARED_STEPS = pl.QueryOptFlags(comm_subexpr_elim=False)
+# Sums and minima that are computed at once.
+TERMS = 64
 
 
 def sums_of_rows(predictions: Predictions, measures: Sequence[Measure]) -> pl.DataFrame:
@@ -30,8 +30,8 @@ def sums_of_rows(predictions: Predictions, measures: Sequence[Measure]) -> pl.Da
     if not any(one.sums or one.least or one.hull_sums for one in measures):
         of_keys = totals(predictions).collect(engine=predictions.engine)
         return of_keys.hstack(score_sums(predictions, of_keys, measures))
-    found = ranked(predictions, merged=may_merge(measures))
-    return sums_of_ranked(found, predictions, measures)
+    rows = ranked(predictions, merged=may_merge(measures))
+    return sums_of_ranked(rows, predictions, measures)
 
 
 def may_merge(measures: Sequence[Measure]) -> bool:
@@ -44,17 +44,17 @@ def may_merge(measures: Sequence[Measure]) -> bool:
 
 
 def sums_of_ranked(
-    found: Ranked, predictions: Predictions, measures: Sequence[Measure]
+    rows: Ranked, predictions: Predictions, measures: Sequence[Measure]
 ) -> pl.DataFrame:
     """The sums of `sums_of_rows`, from rows that were ranked."""
     sums, least, of_hull = expressions_of(measures, "sums", "least", "hull_sums")
-    wide = found.totals
+    wide = rows.totals
     if sums or least:
-        wide = wide.hstack(sums_of_segments(found.frame(), found.starts, sums, least))
+        wide = wide.hstack(sums_of_segments(rows.frame(), rows.starts, sums, least))
     if of_hull:
-        segments, starts = hull_segments(found.frame(), found.starts, found.totals)
+        segments, starts = hull_segments(rows.frame(), rows.starts, rows.totals)
         wide = wide.hstack(sums_of_segments(segments, starts, of_hull, {}))
-    return wide.hstack(score_sums(predictions, found.totals, measures))
+    return wide.hstack(score_sums(predictions, rows.totals, measures))
 
 
 def sums_of_segments(
@@ -67,9 +67,11 @@ def sums_of_segments(
     segments = counts.lazy().with_columns(**segment_columns())
     nonempty, columns, terms = np.flatnonzero(np.diff(starts)), [], [*(sums | least).items()]
     # A column for each of hundreds of priors would not fit in memory beside the others.
-    for first in range(0, len(terms), MANY):
-        values = segments.select(**dict(terms[first : first + MANY]))
-        for value in values.collect(engine="streaming", optimizations=EACH_ANEW).iter_columns():
+    for first in range(0, len(terms), TERMS):
+        values = segments.select(**dict(terms[first : first + TERMS]))
+        for value in values.collect(
+            engine="streaming", optimizations=NO_SHARED_STEPS
+        ).iter_columns():
             result = np.full(len(starts) - 1, np.nan)
             if len(nonempty):
                 reduce = np.fmin.reduceat if value.name in least else np.add.reduceat
@@ -115,6 +117,6 @@ def score_sums(
     )
     known = of_keys.lazy().select(*keys, "positives", "negatives")
     on: Any = keys or pl.lit(0)
-    found = per_key(rows.join(known, on=on, how="inner", nulls_equal=True), keys, sums, {})
-    joined = known.join(found, on=on, how="left", nulls_equal=True, maintain_order="left")
+    summed = per_key(rows.join(known, on=on, how="inner", nulls_equal=True), keys, sums, {})
+    joined = known.join(summed, on=on, how="left", nulls_equal=True, maintain_order="left")
     return joined.select(*sums).collect(engine="streaming")

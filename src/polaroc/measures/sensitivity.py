@@ -25,8 +25,7 @@ from polaroc.priors.beliefs import resolve_belief
 from polaroc.priors.grids import range_of, skew
 from polaroc.typing import Array, Frame, Quantity
 
-AREAS = ("error", "partial")
-# Line segments of an arc of equal AccSens.
+# Straight pieces of a drawn line of equal AccSens.
 ARC_STEPS = 60
 # |Δt − Δf|/(Δt + Δf) up to which the error of a segment is taken by quadrature.
 CLOSED_FORM_BEND = 0.2
@@ -142,7 +141,7 @@ def accsens_measure(
     arguments: MeasureArguments, weights: tuple[float, float] = (1, 1), area: str = "error"
 ) -> Measure:
     """AccSens as a measure (AccSens Eq. 4)."""
-    check_choice("area", area, AREAS)
+    check_choice("area", area, ("error", "partial"))
     sens, accuracy = sens_measure(arguments), auc_range_measure(arguments)
     if area == "partial":
         names = [f"{PRIVATE}{part}_{arguments.over!r}" for part in ("partial", "width")]

@@ -84,12 +84,12 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
     kind, score = _[ROW_ERROR], _[SCORE]
     # Notes on labels need the best three cells: labels are two scores, 0 and 1.
     kept = (_.pos > 0) | (_[PLACE] < 3) | kind.notnull()
-    found = {
+    aggregated = {
         error_count_column(code): (kind == code).ifelse(_[ROWS], 0).sum()
         for code in predictions.errors
     }
     if predictions.cases.weight:
-        found[NEG_SQUARES] = _[NEG_SQUARES].max()
+        aggregated[NEG_SQUARES] = _[NEG_SQUARES].max()
 
     def label(at_zero: Any, at_one: Any) -> Any:
         """The code of a score as `predictions.row_checks.label_extremes` has it."""
@@ -98,14 +98,14 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
         )
 
     has_pos, has_neg = _.pos > 0, _.neg > 0
-    found[LEAST_LABEL] = label(has_pos.ifelse(1, 2), has_pos.ifelse(3, 4)).min()
-    found[GREATEST_LABEL] = label(has_neg.ifelse(2, 1), has_neg.ifelse(4, 3)).max()
+    aggregated[LEAST_LABEL] = label(has_pos.ifelse(1, 2), has_pos.ifelse(3, 4)).min()
+    aggregated[GREATEST_LABEL] = label(has_neg.ifelse(2, 1), has_neg.ifelse(4, 3)).max()
     rated = segments(cells(predictions).filter(kept), measures)
     result: IbisTable = rated.aggregate(
         by=predictions.cases.keys,
         positives=_.positives.max(),
         negatives=_.negatives.max(),
-        **found,
+        **aggregated,
         **aggregates(rated, measures),
     )
     return result

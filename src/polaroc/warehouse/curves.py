@@ -53,9 +53,9 @@ from polaroc.warehouse.tables import (
     sent_along,
 )
 
-COUNTS = ("pos", "neg", "tp", "fp")
+CELL_COUNTS = ("pos", "neg", "tp", "fp")
 # The score above a block, and the prior of its key.
-MOST, OWN = private("most"), private("own")
+MOST, OBSERVED_PRIOR = private("most"), private("observed_prior")
 # Not all engines take infinite numbers in a join: scores and blocks are between these.
 FINITE = float_info.max
 # Share by which sums of the same scores in another order may differ.
@@ -105,10 +105,10 @@ def curve(table: IbisTable, **columns: Unpack[Columns]) -> IbisTable:
             name: is_ranked.ifelse(_[name], literal(None)).cast(kind)
             for name in ("positives", "negatives")
         },
-        **{name: _[name].cast(kind) for name in COUNTS},
+        **{name: _[name].cast(kind) for name in CELL_COUNTS},
     )
     anchors = counted.filter(_[PLACE] == 0).mutate(
-        **{SCORE: literal(None)}, **{name: literal(0).cast(kind) for name in COUNTS}
+        **{SCORE: literal(None)}, **{name: literal(0).cast(kind) for name in CELL_COUNTS}
     )
     computed = {
         "tpr": _.tp.cast("float64") / _.positives.nullif(0),
@@ -224,13 +224,13 @@ def probabilities(
     number = table[cases.names["score"][0]].cast("float64")
     missing = ibis.cases((number.isnan(), "NaN score"), (number.isnull(), "null score"))
     limited = missing.isnull().ifelse(number.clip(literal(-FINITE), literal(FINITE)), None)
-    own_keys = {key: private(f"key_{i}") for i, key in enumerate(keys)}
+    private_keys = {key: private(f"key_{i}") for i, key in enumerate(keys)}
     rows = table.mutate(
         **{OF_ROW: limited, ROW_NOTE: missing},
-        **{own: of_rows[key] for key, own in own_keys.items()},
+        **{name: of_rows[key] for key, name in private_keys.items()},
     )
     if not same_table:
-        _refuse_same(rows, own_keys, tuned)
+        _refuse_same(rows, private_keys, tuned)
 
     positives, negatives = pl.col("positives"), pl.col("negatives")
     observed = pl.when((positives > 0) & (negatives > 0)).then(prior_at(negatives / positives))
@@ -240,18 +240,18 @@ def probabilities(
             pl.col(LEAST).clip(-FINITE, FINITE),
             # Without an upper end above the best block.
             within(pl.col(LEAST).shift(1), keys).alias(MOST),
-            observed.alias(OWN),
+            observed.alias(OBSERVED_PRIOR),
             is_among(observed, resolved).alias(SAME),
         )
-        .select(LEAST, MOST, RATIO, OWN, SAME, pl.col("note").cast(pl.String),
-                **{own: pl.col(key) for key, own in own_keys.items()})
+        .select(LEAST, MOST, RATIO, OBSERVED_PRIOR, SAME, pl.col("note").cast(pl.String),
+                **{name: pl.col(key) for key, name in private_keys.items()})
         .collect()
     )  # fmt: skip
     block = sent_along(blocks, table)
     joined = rows.left_join(
         block,
         [
-            *(rows[own].identical_to(block[own]) for own in own_keys.values()),
+            *(rows[name].identical_to(block[name]) for name in private_keys.values()),
             rows[OF_ROW] >= block[LEAST],
             (rows[OF_ROW] < block[MOST]) | block[MOST].isnull(),
         ],
@@ -260,7 +260,7 @@ def probabilities(
         # The prior of a key that is also given counts once.
         joined = joined.filter(joined[GIVEN].notnull() | ~joined[SAME].coalesce(False))
     _ = ibis._
-    prior = _[GIVEN].coalesce(_[OWN])
+    prior = _[GIVEN].coalesce(_[OBSERVED_PRIOR])
     result: IbisTable = joined.select(
         *table.columns,
         prior=prior,
@@ -270,22 +270,22 @@ def probabilities(
     return result
 
 
-def _refuse_same(rows: IbisTable, own_keys: dict[str, str], tuned: pl.LazyFrame) -> None:
+def _refuse_same(rows: IbisTable, private_keys: dict[str, str], tuned: pl.LazyFrame) -> None:
     """Raise where each key of the cases has the number and sum of the scores of its curve."""
     _ = ibis._
     squeezed, score = _[OF_ROW] / (1 + _[OF_ROW].abs()), pl.col(SCORE).clip(-FINITE, FINITE)
     scored = rows.filter(_[OF_ROW].notnull())
     of_rows = collected(
-        scored.aggregate(by=[*own_keys.values()], count=_.count(), sum=squeezed.sum())
+        scored.aggregate(by=[*private_keys.values()], count=_.count(), sum=squeezed.sum())
     ).filter(pl.col("count") > 0)
     count = pl.col("pos") + pl.col("neg")
     of_curves = (
         tuned.drop_nulls(SCORE)
-        .group_by(pl.col(key).alias(own) for key, own in own_keys.items())
+        .group_by(pl.col(key).alias(name) for key, name in private_keys.items())
         .agg(of_curve=count.sum(), sum_of_curve=(count * (score / (1 + score.abs()))).sum())
         .collect()
     )
-    on: Any = [*own_keys.values()] or pl.lit(0)
+    on: Any = [*private_keys.values()] or pl.lit(0)
     both = of_rows.join(of_curves, on=on, how="left", nulls_equal=True)
     close = (pl.col("sum") - pl.col("sum_of_curve")).abs() <= TOLERANCE * pl.col("sum").abs()
     same = close & (pl.col("count") == pl.col("of_curve"))

@@ -187,7 +187,7 @@ def sql(
     summed = per_key(predictions, measures).mutate(**{ROW_ERROR: is_unranked})
     unranked = _[ROW_ERROR]
     has_both = (_.positives > 0) & (_.negatives > 0)
-    own = has_both.ifelse(_.positives / (_.positives + _.negatives).nullif(0), literal(None))
+    observed = has_both.ifelse(_.positives / (_.positives + _.negatives).nullif(0), literal(None))
     numbers = ibis.union(*(ibis.literal(i).name(PLACE).as_table() for i in range(len(measures))))
 
     def each(values: Iterable[Any]) -> Any:
@@ -198,7 +198,7 @@ def sql(
     priors_of: Any = (one.prior for one in measures)
     shown = {
         "measure": each(one.name for one in measures),
-        "prior": each(own if prior == OBSERVED else literal(prior) for prior in priors_of),
+        "prior": each(observed if prior == OBSERVED else literal(prior) for prior in priors_of),
         "estimate": each(unranked.ifelse(literal(None), _[safe_name(name)]) for name in areas),
         "positives": _.positives,
         "negatives": _.negatives,
@@ -283,8 +283,8 @@ def _unseen(name: str, columns: Columns) -> IbisTable:
             hint="a name with a dot in it needs a view.",
         )
     place = dict(zip(("database", "catalog"), reversed(places), strict=False))
-    asked: Any = {**dict(zip(NEEDED, NEEDED, strict=True)), **columns}
-    given = [asked[role] for role in (*ROLES, "by") if asked.get(role) is not None]
-    kinds = {column: ibis.expr.datatypes.unknown for one in given for column in one_or_several(one)}
+    roles: Any = {**dict(zip(NEEDED, NEEDED, strict=True)), **columns}
+    named = [roles[role] for role in (*ROLES, "by") if roles.get(role) is not None]
+    kinds = {column: ibis.expr.datatypes.unknown for one in named for column in one_or_several(one)}
     table: IbisTable = ibis.table(kinds, name=last, **place)
     return table

@@ -39,7 +39,7 @@ from scipy.stats import norm
 import polaroc as pr
 from polaroc.base.statistics import equal_units
 from polaroc.inference.influence import influence_of_cases
-from polaroc.models.gate_limits import Units, difference_limits, why_too_few
+from polaroc.models.gate_limits import DifferenceInfluences, difference_limits, why_too_few
 from polaroc.models.paired_cases import single_measure
 from simulations.comparisons import k_folds
 from simulations.design import Design
@@ -94,7 +94,7 @@ def positives_of(shape: str, auc: float) -> Positives:
 
 def measured(
     truth: np.ndarray, scores: Sequence[np.ndarray], unit: np.ndarray, weight: np.ndarray | None
-) -> dict[str, tuple[float, Units]]:
+) -> dict[str, tuple[float, DifferenceInfluences]]:
     """The challenger minus the champion by each measure, and the influences of the units."""
     found = [influence_of_cases(score, truth, MEASURES, weight) for score in scores]
     weights = np.ones(truth.size) if weight is None else weight
@@ -112,7 +112,7 @@ def measured(
             moved = found[1][part][place] - found[0][part][place]
             total += np.bincount(unit[own], weights[own] * moved, count) / size.sum()
         lead = float(found[1].estimates[place] - found[0].estimates[place])
-        by_measure[measure.name] = lead, Units(total, shares, counts, classes)
+        by_measure[measure.name] = lead, DifferenceInfluences(total, shares, counts, classes)
     return by_measure
 
 

@@ -28,7 +28,7 @@ LEAST_LABEL, GREATEST_LABEL = _columns("least_label greatest_label")
 # Sorted rows and curves.
 KEY_INDEX, SORT_CODE, PLACE, NEG_SQUARES = _columns("index code place neg_squares")
 # Tables, and what is counted of them.
-ROW, ROWS, COUNT, SIZE, RANGE, SAME = _columns("row rows count size range same")
+ROW, ROWS, COUNT, SIZE, RANGE, IS_SAME = _columns("row rows count size range same")
 VALUE, AT, HAVE, SPREAD, RESPONSE = _columns("value at have spread response")
 LIMITS_NOTE, ERROR, SENS, PANEL = _columns("limits_note error sens panel")
 

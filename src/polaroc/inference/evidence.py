@@ -75,13 +75,13 @@ class Evidence:
     covariance: Array  # measures × models × models; NaN where nothing is known of it
     degrees_of_freedom: float  # of Student's t; infinite for the normal distribution
     about: str  # what the covariance is about, after "about"
-    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     influences: UnitInfluences | None = None  # where models have the same units
     is_bound: bool = False  # whether the covariance is an upper bound
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a covariance, of models of which any varies; else `doubts` says why."""
+        """Whether there is a covariance, and any model varies; else `warnings` say why."""
         variances = self.covariance.diagonal(axis1=1, axis2=2)
         return bool((variances.max(axis=1, initial=0.0) > NO_ERROR**2).all())
 
@@ -152,11 +152,11 @@ def evidence_from_folds(
     units = UnitInfluences(((values - means).T[None],), (factor / (folds - 1),), (folds,))
     return Evidence(
         models, means[None], units.covariance(), float(folds - 1), TRAINED_ANEW,
-        tuple(_doubts_of_folds(folds, ratio)), units, is_bound=ratio is None,
+        tuple(_warnings_of_folds(folds, ratio)), units, is_bound=ratio is None,
     )  # fmt: skip
 
 
-def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
+def _warnings_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
     """Assumptions of the corrected variance about folds with this ratio."""
     if ratio is None:
         yield (

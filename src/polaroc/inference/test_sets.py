@@ -208,7 +208,7 @@ def _evidence(
     if fewest < least:
         few = TOO_FEW if weights is None else FEW_EFFECTIVE
         why = few.format("two" if least == 2 else least, unit)
-    return replace(evidence, doubts=(NOTHING.format(why),))
+    return replace(evidence, warnings=(NOTHING.format(why),))
 
 
 def _with_unseen(units: UnitInfluences, largest: Sequence[Array]) -> UnitInfluences:

@@ -334,8 +334,8 @@ def loss_variances(
                     other = scale * means + is_skill
                     estimates[variant, i] = np.where(np.isnan(estimate), np.nan, other)
             if units.clusters is not None:
-                by_key = _cluster_moments(scores, loss)
-                moments[:, i, by_key[KEY_INDEX].to_numpy()] = by_key.drop(KEY_INDEX).to_numpy().T
+                known = _cluster_moments(scores, loss)
+                moments[:, i, known[KEY_INDEX].to_numpy()] = known.drop(KEY_INDEX).to_numpy().T
     more_units = np.array([one[:2] for one in ONE_MORE]).T
     return estimates, units.variances(of_pos, of_neg, moments, more_units) + of_prior
 

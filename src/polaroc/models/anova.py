@@ -26,10 +26,12 @@ from polaroc.typing import Table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-NUMBERS = dict.fromkeys(("sum_sq", "mean_sq", "F", "p_value"), pl.Float64)
-ANOVA = {"term": pl.String, "df": pl.Int64, **NUMBERS, "note": pl.String}
-FOLDS = "no p-value: folds are no hypothesis"
-PRIORS = "no p-value: precision falls with the skew by definition"
+ANOVA = {
+    "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64, "F": pl.Float64,
+    "p_value": pl.Float64, "note": pl.String,
+}  # fmt: skip
+NO_TEST_OF_FOLDS = "no p-value: folds are no hypothesis"
+NO_TEST_OF_PRIORS = "no p-value: precision falls with the skew by definition"
 # Names that stand in a formula as they are; of others the place does.
 PLAIN = re.compile("[a-z][a-z0-9_]+")
 
@@ -220,7 +222,11 @@ def _fitted(cells: pl.DataFrame, factors: Sequence[str], note: str) -> tuple[pl.
         "mean_sq": [*means, residual],
         "F": [*statistics, None],
         "p_value": [p_value, *[None] * len(factors)],
-        "note": [note, *(PRIORS if name == "prior" else FOLDS for name in factors[1:]), None],
+        "note": [
+            note,
+            *(NO_TEST_OF_PRIORS if name == "prior" else NO_TEST_OF_FOLDS for name in factors[1:]),
+            None,
+        ],
     }
     return pl.DataFrame(columns, schema=ANOVA, strict=False), fit
 

@@ -26,12 +26,12 @@ from polaroc.models.choice import (
 )
 from polaroc.models.fold_thresholds import (
     ON_OTHERS,
-    doubts_of_folds,
     judged_on_other_folds,
     rates_across_folds,
     read_folds,
+    warnings_on_folds,
 )
-from polaroc.models.inputs import Inputs, check_model, of_keys
+from polaroc.models.inputs import Inputs, cases_among, check_model
 from polaroc.models.measure_rows import describe_priors, fold_values, rows_of
 from polaroc.models.paired_cases import read_cases
 from polaroc.models.ranking import Candidates, ranked_models
@@ -49,7 +49,7 @@ from polaroc.typing import Array, Table
 
 EXPECTED_COST = "expected_cost"
 # Priors at which costs are compared within a range: regrets are largest at its ends.
-GRID = 25
+GRID_SIZE = 25
 # Positives, at the least, among the cases of which the answer speaks.
 MIN_POSITIVES = 10
 
@@ -71,7 +71,7 @@ class Costs(NamedTuple):
     @property
     def priors(self) -> Array:
         """Where models are compared one by one; costs are linear in the prior."""
-        return np.unique(np.linspace(*self.belief.range, GRID))
+        return np.unique(np.linspace(*self.belief.range, GRID_SIZE))
 
     @property
     def cases(self) -> int:
@@ -154,7 +154,7 @@ def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Ch
     (fold,) = cases.fold
     need, rates, rows, folds_of = Need("cost", (at,), 0, costs.fn, costs.fp), [], [], {}
     for name in cases.rows.select("model").unique().sort("model", nulls_last=True).iter_slices(1):
-        of_model = of_keys(cases, name)
+        of_model = cases_among(cases, name)
         folds = folds_of[name.item()] = read_folds(of_model)
         (threshold,), ((tpr,), (fpr,)) = folds.thresholds([need]), rates_across_folds(folds, [need])
         rates.append(
@@ -187,8 +187,8 @@ def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Ch
         [*inputs.warnings, *table.warnings, judged_on_other_folds(len(missed))],
         folds=cases.fold,
     )  # fmt: skip
-    doubts = doubts_of_folds(folds_of[choice.bayes], has_case=cases.case is not None)
-    return replace(choice, warnings=(*choice.warnings, *doubts))
+    of_thresholds = warnings_on_folds(folds_of[choice.bayes], has_case=cases.case is not None)
+    return replace(choice, warnings=(*choice.warnings, *of_thresholds))
 
 
 def _choice(

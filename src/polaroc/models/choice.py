@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 # Models in the table of a summary.
-MAX_MODELS = 8
+SHOWN_MODELS = 8
 IDENTICAL = "The models do not differ in any fold or case, so that nothing says which is the best."
 # Differences of areas below this are not told apart.
 MIN_SHOWN = 0.001
 # The least probability of being the best at which the first words have no doubt, and the least at
 # which another model is not more likely.
 LIKELY, EVEN = 2 / 3, 1 / 2
-NUMBERS = (
+NUMBER_WORDS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
 
@@ -158,7 +158,7 @@ class Choice(Result):
     @property
     def shown(self) -> list[RenderableType]:
         """The answer, a table and notes."""
-        models, numbers = self.models.head(MAX_MODELS), ("mean", "std_error", "expected")
+        models, numbers = self.models.head(SHOWN_MODELS), ("mean", "std_error", "expected")
         forms: dict[str, Callable[[Any], str | None]] = {"model": str}
         forms |= dict.fromkeys((*numbers, *EXPECTED_LIMITS), number)
         forms["probability_best"] = probability
@@ -173,8 +173,8 @@ class Choice(Result):
         forms = {name: form for name, form in forms.items() if models[name].count()}
         if "expected" in forms:
             title += f"; expected: corrected for chance, with its {100 * self.level:g} % limits"
-        if self.models.height > MAX_MODELS:
-            title += f"; the first {MAX_MODELS} of {self.models.height} models"
+        if self.models.height > SHOWN_MODELS:
+            title += f"; the first {SHOWN_MODELS} of {self.models.height} models"
         promised = [] if self.promise is None else [self.promise]
         return [self.answer, *promised, "", table_of(title, models, forms), *noted(self.warnings)]
 
@@ -238,7 +238,9 @@ def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: s
         return "They are equal on all that was measured."
     if chance is None:
         return ""
-    count = NUMBERS[models.height] if models.height < len(NUMBERS) else f"{models.height:,}"
+    count = (
+        NUMBER_WORDS[models.height] if models.height < len(NUMBER_WORDS) else f"{models.height:,}"
+    )
     among = "the better of the two" if models.height == 2 else f"the best of the {count}"
     shown = f"{probability(chance)}".replace(">", "more than").replace("<", "less than")
     least = "at least " if candidates.evidence.is_bound and chance < ALMOST else ""
@@ -277,13 +279,13 @@ def caveats(
     """Assumptions of the probabilities, and what else has to be known about the first model."""
     evidence, higher = candidates.evidence, candidates.higher
     before, after, chance = models.select("mean", "expected", "probability_best").row(0)
-    doubts = " ".join(evidence.doubts)
+    basis = " ".join(evidence.warnings)
     if chance is not None:
-        doubts = f"The probability refers to {evidence.about}. {'' if is_tested else doubts}"
+        basis = f"The probability refers to {evidence.about}. {'' if is_tested else basis}"
     elif evidence.is_known:
-        doubts = IDENTICAL if models.height > 1 else ""
-    notes = [doubts.rstrip()]
-    # Models that vary together move together, which can outweigh the correction.
+        basis = IDENTICAL if models.height > 1 else ""
+    notes = [basis.rstrip()]
+    # Where errors of models are correlated, the correction may raise the mean of the first.
     if after is not None and (after < before) == higher:
         too, far = ("high", "highest") if higher else ("low", "lowest")
         notes.append(

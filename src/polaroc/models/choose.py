@@ -42,17 +42,17 @@ from polaroc.models.by_cost import (
     choose_with_tuning,
 )
 from polaroc.models.choice import Choice, caveats, first_words, how_sure, lead_in_words
-from polaroc.models.compare import of_fitted, of_values
+from polaroc.models.compare import comparison_of_fitted, comparison_over_folds
 from polaroc.models.comparison import Comparison
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs
 from polaroc.models.measure_rows import (
     below_chance,
     describe_priors,
-    doubts,
     range_rows,
+    score_warnings,
     under_belief,
 )
-from polaroc.models.paired_cases import limits_of, read_cases
+from polaroc.models.paired_cases import limits_by_model, read_cases
 from polaroc.models.ranking import Candidates, ranked_models
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
@@ -62,9 +62,9 @@ from polaroc.priors.in_use import check_level
 from polaroc.typing import Array, Prior, Table
 
 # Priors at which models of predictions are compared within a range.
-GRID = 9
+GRID_SIZE = 9
 # Rows from which on limits do not need the cases that were not seen.
-MANY = 100_000
+MANY_ROWS = 100_000
 
 
 def choose(
@@ -253,7 +253,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
     if folds > 1:
         evidence = evidence_from_folds(table.at_first, ratio, table.models)
         if is_tested:
-            comparison = of_values(
+            comparison = comparison_over_folds(
                 replace(table, warnings=()), evidence, level, ratio, measure=measure,
                 label=f"expected {measure}",
             )  # fmt: skip
@@ -275,7 +275,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
         _prior_sensitivity(measures, found.over), on=["model"], how="left", nulls_equal=True,
         maintain_order="left",
     )  # fmt: skip
-    name, defects, words = in_words(measure), doubts(measures, measure), first_words(ranked)
+    name, defects, words = in_words(measure), score_warnings(measures, measure), first_words(ranked)
     place = describe_priors(found.over, found.belief.priors)
     lead = lead_in_words(ranked, f"{name} {place}", higher=candidates.higher)
     unit = " of area, where 1 is perfect" if is_area(measure) else ""
@@ -298,7 +298,7 @@ def _measures(cases: Cases[pl.DataFrame], over: Over, measure: str) -> pl.DataFr
     nodes = () if mean is not None and isinstance(over, tuple) else resolve_belief(over).priors
     priors: list[Prior] = [*nodes]
     if isinstance(over, tuple):
-        priors = sorted({*prior_grid(*over, GRID)["prior"], *nodes})
+        priors = sorted({*prior_grid(*over, GRID_SIZE)["prior"], *nodes})
         names.add("sens")
     if mean is not None:
         names.add(mean)
@@ -335,18 +335,18 @@ def _on_one_test_set(
         return no_evidence(why), None, None
     scored = read_cases(cases)
     evidence, limits = evidence_from_cases(scored, [one]), None
-    if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY):
+    if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY_ROWS):
         # These allow for few cases; beside many they make no difference.
         estimates = evaluate(
             cases, measure=name, **at, score_prior=cases.score_prior, intervals=True, level=level
         )
-        limits = limits_of(estimates, scored)
+        limits = limits_by_model(estimates, scored)
     if case_loss(one) or not evidence.is_known:
         # Tests of a scoring rule allow for cases that were not seen.
         return evidence, limits, None
-    comparison = of_fitted(
+    comparison = comparison_of_fitted(
         scored, evidence, limits, name, level, at=at["priors"] if name == measure else None,
-        doubts=below_chance(measures, measure),
+        score_warnings=below_chance(measures, measure),
     )  # fmt: skip
     return evidence, limits, comparison
 

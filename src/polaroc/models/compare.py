@@ -39,7 +39,7 @@ from polaroc.models.measure_rows import (
     refuse_places,
     rows_of,
 )
-from polaroc.models.paired_cases import limits_of, read_cases, single_measure
+from polaroc.models.paired_cases import limits_by_model, read_cases, single_measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over
@@ -187,7 +187,7 @@ def compare(
             score_prior=score_prior,
         )  # fmt: skip
     if inputs.on_cases:
-        return _of_one_test_set(inputs, measures, measure, at, over, level)
+        return _comparison_on_test_set(inputs, measures, measure, at, over, level)
     rows, ratio = rows_of(measures, measure), inputs.cases.test_train_ratio
     rows.check_prior(prior)
     values = fold_values(rows, [prior])
@@ -198,19 +198,19 @@ def compare(
         place = " at each fold's own prior"
     elif known:
         place = f" at prior {prior or known[0]:g}"
-    return of_values(
+    return comparison_over_folds(
         values, evidence_from_folds(values.at_first, ratio, values.models), level, ratio,
         measure=measure, label=f"{measure}{place}",
         warnings=(*inputs.warnings, *below_chance(measures, measure)),
     )  # fmt: skip
 
 
-def of_values(
+def comparison_over_folds(
     values: FoldValues, evidence: Evidence, level: float, ratio: float | None, *,
     measure: str, label: str, warnings: Sequence[str] = (),
 ) -> Comparison:  # fmt: skip
     """The comparison of models over folds, whose `evidence` is that of `evidence_from_folds`."""
-    assumption, *doubts = evidence.doubts
+    assumption, *others = evidence.warnings
     omnibus = []
     if len(values.models) > 1:
         omnibus.append(("Nadeau-Bengio corrected F", *f_test(evidence)))
@@ -223,12 +223,12 @@ def of_values(
             *warnings, *values.warnings,
             "The test asks whether the algorithms would differ if trained again on other samples "
             f"of this size. {assumption}",
-            *doubts, *([UNSTABLE] if ratio else []),
+            *others, *([UNSTABLE] if ratio else []),
         ),
     )  # fmt: skip
 
 
-def _of_one_test_set(
+def _comparison_on_test_set(
     inputs: Inputs, measures: pl.DataFrame, name: str, at: Prior, over: Over | None, level: float
 ) -> Comparison:
     """The comparison of fitted models by a measure, of which they have these estimates."""
@@ -243,20 +243,21 @@ def _of_one_test_set(
             hint="leave the model out, or take another measure.",
         )
     noted = estimates.drop_nulls("note").select("model", humanize_note(pl.col("note")))
-    return of_fitted(
+    return comparison_of_fitted(
         cases, evidence_from_cases(cases, [measure], unseen=case_loss(measure) is not None),
-        limits_of(estimates, cases), name, level, at=at, warnings=inputs.warnings,
-        doubts=(*noted_by_kind(noted.rows()), *below_chance(measures, name)),
+        limits_by_model(estimates, cases), name, level, at=at, warnings=inputs.warnings,
+        score_warnings=(*noted_by_kind(noted.rows()), *below_chance(measures, name)),
     )  # fmt: skip
 
 
-def of_fitted(
+def comparison_of_fitted(
     cases: ScoredCases, evidence: Evidence, limits: tuple[Array, Array] | None, name: str,
-    level: float, *, at: Prior | None, doubts: Sequence[str], warnings: Sequence[str] = (),
+    level: float, *, at: Prior | None, score_warnings: Sequence[str],
+    warnings: Sequence[str] = (),
 ) -> Comparison:  # fmt: skip
     """The comparison of fitted models, paired by case, by a measure at a prior, if any.
 
-    `limits` are those of each model by itself, `doubts` are about their scores.
+    `limits` are those of each model by itself.
     """
     pairs = all_pairs(evidence)
     if np.isnan(pairs.std_error).any():
@@ -286,7 +287,7 @@ def of_fitted(
         evidence, pairs, limits, [(test, *omnibus)], level, target="trained",
         measure=f"{name} at prior {at}" if is_at_prior else name,
         higher_is_better=higher_is_better(name), size=cases.truth.size,
-        warnings=(*warnings, *about, *doubts),
+        warnings=(*warnings, *about, *score_warnings),
     )  # fmt: skip
 
 

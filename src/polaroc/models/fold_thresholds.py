@@ -23,7 +23,7 @@ GROUPS = 5
 # Cost of one common threshold over that of thresholds per fold, above which scores of
 # different folds are not comparable.
 MAX_COST_RATIO = 1.25
-SHARED = (
+MAY_SHARE_CASES = (
     "No column says which rows are the same case (case). If folds share cases, as repeated "
     "hold-outs do, thresholds were judged on cases that they were set on, and will do worse in "
     "use than shown."
@@ -143,7 +143,7 @@ def rates_within_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
     return _held_out_rates(folds, needs, splits)
 
 
-def doubts_of_folds(folds: Folds, *, has_case: bool) -> list[str]:
+def warnings_on_folds(folds: Folds, *, has_case: bool) -> list[str]:
     """Why thresholds of folds may do worse in use, in sentences.
 
     Thresholds per fold are set on fewer cases, and cost more where the scores of all folds are on
@@ -157,7 +157,7 @@ def doubts_of_folds(folds: Folds, *, has_case: bool) -> list[str]:
     common, per_fold = common[known], per_fold[known]
     mostly = (common > per_fold).sum() > len(per_fold) / 2
     differ = mostly and common.sum() > MAX_COST_RATIO * per_fold.sum()
-    return [SHARED] * (not has_case) + [OWN_SCALES] * bool(differ)
+    return [MAY_SHARE_CASES] * (not has_case) + [OWN_SCALES] * bool(differ)
 
 
 def judged_on_other_folds(folds: int, margin: str = "") -> str:

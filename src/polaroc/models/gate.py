@@ -18,7 +18,7 @@ from polaroc.models.compare import WIDER_IN_GATE, compare
 from polaroc.models.gate_limits import (
     AREAS,
     difference_limits,
-    unit_influences,
+    influences_on_difference,
     why_too_few,
     with_unseen,
 )
@@ -273,7 +273,7 @@ def gate(
                 limits = with_unseen((lower, upper), difference, unseen)
         else:
             one = single_measure(measure, prior or "observed", over, score_prior)
-            units = unit_influences(inputs.cases, challenger, one)
+            units = influences_on_difference(inputs.cases, challenger, one)
             note = why_too_few(one, units)
             if note is None:
                 limits = difference_limits(measure, difference, units, level)

@@ -27,7 +27,7 @@ MIN_UNITS, MAX_ENRICHED, MAX_BIAS = 20, 2.5, 0.4
 PSEUDO = 1.5
 
 
-class Units(NamedTuple):
+class DifferenceInfluences(NamedTuple):
     """The influence of each independent case or cluster on the difference of two models."""
 
     influences: Array
@@ -36,7 +36,9 @@ class Units(NamedTuple):
     cases: tuple[int, ...]  # the positives and the negatives, of weighted ones the effective
 
 
-def unit_influences(cases: Cases[pl.DataFrame], challenger: object, measure: Measure) -> Units:
+def influences_on_difference(
+    cases: Cases[pl.DataFrame], challenger: object, measure: Measure
+) -> DifferenceInfluences:
     """The influences of cases or clusters, over folds the mean of each."""
     folds = scored_by_key(cases, cases.keys)
     numbers = [fold.clusters for fold in folds.values() if fold.clusters is not None]
@@ -60,10 +62,10 @@ def unit_influences(cases: Cases[pl.DataFrame], challenger: object, measure: Mea
     if cases.weight is not None:
         counts = tuple(equal_units(of_class[of_class > 0]) for of_class in shares)
         sizes_of_classes = counts
-    return Units(influences.sum(axis=0), shares, counts, sizes_of_classes)
+    return DifferenceInfluences(influences.sum(axis=0), shares, counts, sizes_of_classes)
 
 
-def why_too_few(measure: Measure, units: Units) -> str | None:
+def why_too_few(measure: Measure, units: DifferenceInfluences) -> str | None:
     """Why there are no limits from these units, None where there are.
 
     The bias of AUPREC is of the order λ/N, its standard error of the order 1/√P.
@@ -88,7 +90,7 @@ def why_too_few(measure: Measure, units: Units) -> str | None:
 
 
 def difference_limits(
-    measure: str, difference: float, units: Units, level: float
+    measure: str, difference: float, units: DifferenceInfluences, level: float
 ) -> tuple[float, float]:
     """The limits of a difference whose units may have skewed influences.
 

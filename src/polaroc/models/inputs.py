@@ -21,7 +21,7 @@ from polaroc.typing import Frame, Prior
 NAMELESS = "the model"
 # So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
-ROWS = private("rows")
+FINGERPRINT = private("fingerprint")
 # What makes a row of predictions, or of measures.
 CONTENT = (
     "model", "case", "truth", "score", "count", "weight", "measure", "prior", "estimate",
@@ -191,10 +191,10 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
         raise InvalidArgument(
             f"champion and challenger are both {quoted([champion])}.", hint="name two models."
         )
-    return of_keys(held, present.filter(present.is_in(pair)).to_frame())
+    return cases_among(held, present.filter(present.is_in(pair)).to_frame())
 
 
-def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:
+def cases_among(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:
     """The cases of some models or folds."""
     return replace(cases, rows=rows_among(cases.rows, keys))
 
@@ -238,9 +238,9 @@ def copied_folds(
         enough &= pl.col(name).min() >= FEWEST
     # The sum of the hashes of rows is that of the rows in any order.
     row = pl.struct(name for name in CONTENT if name in rows.columns).hash()
-    by_fold = rows.group_by(folds).agg(row.sum().alias(ROWS), enough.alias(HAVE))
+    by_fold = rows.group_by(folds).agg(row.sum().alias(FINGERPRINT), enough.alias(HAVE))
     by_fold = by_fold.sort(folds, nulls_last=True)
-    is_copy = pl.col(HAVE) & ~pl.col(ROWS).is_first_distinct()
+    is_copy = pl.col(HAVE) & ~pl.col(FINGERPRINT).is_first_distinct()
     copies = by_fold.filter(is_copy).select(folds)
     same = "cases and scores" if are_scores else "estimates of all models"
     return copies, (

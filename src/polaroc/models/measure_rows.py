@@ -24,7 +24,7 @@ from polaroc.typing import Array, Prior
 
 MAX_NOTES = 5
 # Marks rows of the mean over the whole range, in the place of a prior.
-WHOLE = -1.0
+WHOLE_RANGE = -1.0
 # Columns that a table of measures may lack, with their types.
 OPTIONAL = {
     "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,
@@ -35,7 +35,7 @@ IS_OBSERVED = ((pl.col("prior") - SHARE).abs() <= SAME).fill_null(False)
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class MeasureRows:
     """The rows of one measure, of every key."""
 
     frame: pl.DataFrame  # keys, prior, estimate, positives, negatives, note
@@ -84,7 +84,7 @@ class Rows:
             )
 
 
-def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
+def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> MeasureRows:
     """The rows of one measure; raise where the table has none."""
     check_text("measure", measure, "auprec")
     lazy = as_lazy(measures)
@@ -104,7 +104,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
             hint="choose one of these, or evaluate again. 'iauprec' and 'sens' need "
             "over=(0.05, 0.20).",
         )
-    return Rows(frame, keys, measure)
+    return MeasureRows(frame, keys, measure)
 
 
 def distinct(priors: pl.Series) -> list[float]:
@@ -139,7 +139,7 @@ class FoldValues:
 
 
 def fold_values(
-    rows: Rows, priors: Sequence[Prior | None], noted: Sequence[float] | None = None
+    rows: MeasureRows, priors: Sequence[Prior | None], noted: Sequence[float] | None = None
 ) -> FoldValues:
     """The numbers of one measure per fold, model and prior; raise where any is missing.
 
@@ -260,7 +260,7 @@ def over_labels(measures: pl.DataFrame, measure: str, over: Over | None = None) 
     return [label for label in labels if over is None or label == resolve_belief(over).name]
 
 
-def range_rows(measures: pl.DataFrame, measure: str, over: Over) -> Rows | None:
+def range_rows(measures: pl.DataFrame, measure: str, over: Over) -> MeasureRows | None:
     """The rows of a measure that are known to be over a range or belief, if any."""
     same = over_labels(measures, measure, over)
     return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure) if same else None
@@ -367,10 +367,10 @@ def under_belief(measures: pl.DataFrame, measure: str, over: Over | None) -> Und
     if whole is None:
         used, weights = grid, np.bincount(are_nodes.argmax(axis=1), belief.weights, len(grid))
     else:
-        of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
+        of_range = whole.frame.with_columns(prior=pl.lit(WHOLE_RANGE))
         rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
-        used, weights = np.append(priors, WHOLE), np.eye(len(priors) + 1)[-1]
-    table = fold_values(rows, used.tolist(), noted=[*priors, WHOLE])
+        used, weights = np.append(priors, WHOLE_RANGE), np.eye(len(priors) + 1)[-1]
+    table = fold_values(rows, used.tolist(), noted=[*priors, WHOLE_RANGE])
     means = replace(table, values=(table.values @ weights)[..., None])
     return UnderBelief(
         means, table.values[..., np.isin(used, priors)], priors.tolist(), belief, over,
@@ -407,7 +407,7 @@ def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
     return [f"{below.height} of {areas.height} AUCs are {BELOW_CHANCE} {listed_rows(below, 3)}."]
 
 
-def doubts(measures: pl.DataFrame, measure: str) -> list[str]:
+def score_warnings(measures: pl.DataFrame, measure: str) -> list[str]:
     """Warnings on scores that cannot be right or tell nothing, which come before any answer."""
     of_truth = _noted(measures, THE_TRUTH).unique(maintain_order=True)
     areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")["estimate"]

@@ -21,7 +21,7 @@ from polaroc.priors.beliefs import Over
 from polaroc.typing import Array, Prior
 
 # What all models have in common of a case.
-SHARED = ("truth", "cluster", "weight", "count")
+COMMON_COLUMNS = ("truth", "cluster", "weight", "count")
 MODELS = pl.col("model").n_unique()
 
 
@@ -70,7 +70,7 @@ def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:
     )
 
 
-def limits_of(measures: pl.DataFrame, cases: ScoredCases) -> tuple[Array, Array]:
+def limits_by_model(measures: pl.DataFrame, cases: ScoredCases) -> tuple[Array, Array]:
     """The lower and the upper limits of a measure of the models of cases, NaN without."""
     limits = pl.DataFrame({"model": cases.models}).join(
         measures.select("model", pl.col("lower", "upper").fill_null(np.nan)),
@@ -113,7 +113,7 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
 def aligned_rows(cases: Cases[pl.DataFrame]) -> list[pl.DataFrame]:
     """The rows of each model, in one order of cases; raise where models did not score the same."""
     ids = [*cases.fold, "case"]
-    shared = [*ids, *(name for name in SHARED if name in cases.rows.columns)]
+    shared = [*ids, *(name for name in COMMON_COLUMNS if name in cases.rows.columns)]
     models = cases.rows["model"].unique().sort(nulls_last=True)
     # Ten times as fast as a partition of the rows.
     by_model = [cases.rows.filter(pl.col("model").eq_missing(pl.lit(model))) for model in models]
@@ -136,7 +136,7 @@ def _refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
     On folds no models need to have cases in common: then `case` may number rows.
     """
     rows, ids = cases.rows, [*cases.fold, "case"]
-    shared = [name for name in SHARED if name in rows.columns]
+    shared = [name for name in COMMON_COLUMNS if name in rows.columns]
     by_case = rows.group_by(ids).agg(
         pl.len().alias(SIZE),
         MODELS.alias(HAVE),

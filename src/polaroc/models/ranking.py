@@ -21,7 +21,6 @@ SPREADS = np.geomspace(0.05, 500, 96)
 # A model is clearly worse so many standard errors of a difference behind, with a p-value below.
 FAR, CLEARLY = 5.0, 2e-3
 DRAWS, DRAWN_VALUES = 20_000, 4_000_000
-SAME = 1e-12
 
 
 class Candidates(NamedTuple):
@@ -159,7 +158,7 @@ def posterior(
         freedom *= 1 + drawn * (count - 2)
 
     level, kept, weights = means[0], np.ones(1), np.ones(1)
-    if variances.max() > SAME * covariance.diagonal().max():
+    if variances.max() > ROUNDING * covariance.diagonal().max():
         level = np.average(means[close], weights=1 / variances)
         misfit = ((means[close] - level) ** 2 / variances).sum() / (1 + SPREADS**2)
         likelihood = -(close.sum() - 1) / 2 * np.log1p(SPREADS**2)
@@ -183,7 +182,7 @@ def posterior(
     best, loss = np.zeros(count), np.zeros(count)
     for signed in (errors, -errors):
         true = level + share * (means - level) + np.sqrt(share) * signed
-        first = true >= true.max(axis=1, keepdims=True) - SAME
+        first = true >= true.max(axis=1, keepdims=True) - ROUNDING
         best += (first / first.sum(axis=1, keepdims=True)).mean(axis=0) / 2
         true = sign * np.clip(sign * true, *bounds)
         loss += (true.max(axis=1, keepdims=True) - true).mean(axis=0) / 2
@@ -200,9 +199,9 @@ def _unshared_variances(covariance: Array, freedom: float) -> Array:
     from scipy.special import polygamma
 
     count, variances = len(covariance), covariance.diagonal()
-    logs = np.log(np.maximum(variances, SAME * variances.max() + SAME**2))
+    logs = np.log(np.maximum(variances, ROUNDING * variances.max() + ROUNDING**2))
     by_chance = float(polygamma(1, freedom / 2)) if freedom < inf else 0.0
-    kept = max(1 - by_chance / max(logs.var(), SAME), 0.0)
+    kept = max(1 - by_chance / max(logs.var(), ROUNDING), 0.0)
     relative = np.exp(kept * (logs - logs.mean()))
     mean = max(count * covariance.trace() - covariance.sum(), 0) / max(count * (count - 1), 1)
     return np.asarray(mean * relative / relative.mean())

@@ -10,9 +10,9 @@ import polars as pl
 
 from polaroc.base.checks import check_bool
 from polaroc.base.columns import (
+    IS_SAME,
     KEY_INDEX,
     ROW,
-    SAME,
     check_shared_keys,
     column_names,
     curve_keys,
@@ -129,7 +129,7 @@ def probabilities(
     # The rows are read once, also if the source is not the same twice.
     rows = cases.rows.lazy().with_row_index(ROW).cache()
     tuned = with_key_types(tuned, rows.collect_schema(), shared)
-    same = pl.LazyFrame({SAME: [False]})
+    same = pl.LazyFrame({IS_SAME: [False]})
     if not same_table:
         same = _is_tuning_table(rows, tuned, shared)
     in_blocks = _in_blocks(rows, hull_blocks(tuned, shared), shared).sort(ROW)
@@ -141,18 +141,18 @@ def probabilities(
         .select(
             *(pl.col(GIVEN).struct.field(name) for name in names), "prior",
             probability=pl.when(is_scored).then(pl.col(RATIO) / (pl.col(RATIO) + pl.col("skew"))),
-            note=pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise(
+            note=pl.when(IS_SAME).then(pl.lit(SAME_SCORES)).otherwise(
                 pl.coalesce(ROW_NOTE, "note", no_curve)
             ),
-            **{SAME: SAME},
+            **{IS_SAME: IS_SAME},
         )
     )  # fmt: skip
     if isinstance(cases.rows, pl.LazyFrame):
-        return found.drop(SAME)
+        return found.drop(IS_SAME)
     collected = found.collect()
-    if collected[SAME].any():
+    if collected[IS_SAME].any():
         refuse_tuning_table()
-    return collected.drop(SAME)
+    return collected.drop(IS_SAME)
 
 
 def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]]:
@@ -204,7 +204,7 @@ def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) ->
 
 
 def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """One row, `SAME`: whether every key has the scores of its curve, each as often."""
+    """One row, `IS_SAME`: whether every key has the scores of its curve, each as often."""
     own, tuned = private("own"), private("tuned")
     scores = rows.group_by(*keys, pl.col(OF_ROW).alias(SCORE)).agg(pl.len().alias(own))
     cells = curve.filter(pl.col(SCORE).is_not_null()).select(
@@ -217,7 +217,7 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
     if curve.collect_schema()["pos"].is_float():
         # Sums of weights are no counts.
         as_often = pl.col(own).is_not_null() & pl.col(tuned).is_not_null()
-    return both.select((as_often.fill_null(False).all() & (pl.len() > 0)).alias(SAME))
+    return both.select((as_often.fill_null(False).all() & (pl.len() > 0)).alias(IS_SAME))
 
 
 def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -17,7 +17,7 @@ from polaroc.charts.theme import COLOURS
 from polaroc.charts.vega import escape_names
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.models.comparison import first_pairs, interval_rule
-from polaroc.models.inputs import of_keys, rows_among
+from polaroc.models.inputs import cases_among, rows_among
 from polaroc.priors.grids import OBSERVED
 from polaroc.probability.calibration import calibration_curve
 from polaroc.reports.findings import Findings
@@ -205,7 +205,7 @@ def reliability(findings: Findings) -> tuple[Figure, ReportTable] | str:
         return f"How often probabilities are right is not shown for more than {MAX_ROWS:,} rows."
     prior, names = request.belief.mean, [*BRIER, "brier_skill"]
     measured = evaluate(
-        of_keys(replace(cases, fold=()), keys), measure=names,
+        cases_among(replace(cases, fold=()), keys), measure=names,
         priors=prior,
         score_prior=findings.score_prior,
     )  # fmt: skip

@@ -16,8 +16,8 @@ from polaroc.models.choice import Choice, changes
 from polaroc.models.choose import choose
 from polaroc.models.compare import compare
 from polaroc.models.comparison import Comparison
-from polaroc.models.inputs import Inputs, of_keys, read_inputs, rows_among, with_model
-from polaroc.models.measure_rows import doubts, of_one_range
+from polaroc.models.inputs import Inputs, cases_among, read_inputs, rows_among, with_model
+from polaroc.models.measure_rows import of_one_range, score_warnings
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases, same_columns
 from polaroc.priors.grids import OBSERVED, prior_grid
@@ -43,7 +43,7 @@ IN_WORDS = {
     "; gate takes wider limits": "",
 }
 # Priors of a range at which the area of a single model is taken.
-GRID = 9
+GRID_SIZE = 9
 # Models in figures: each has a colour of its own.
 MAX_DRAWN = len(COLOURS)
 
@@ -145,12 +145,12 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
         found = _of_one_model(inputs, request, folds, shared)
     ranked = found.ranking.select("model")
     first = ranked[:1]
-    best = of_keys(held, first)
-    drawn = held if models <= MAX_DRAWN else of_keys(held, ranked[:MAX_DRAWN])
+    best = cases_among(held, first)
+    drawn = held if models <= MAX_DRAWN else cases_among(held, ranked[:MAX_DRAWN])
     if tuned is None:
         points = thresholds_of(best, request)
     else:
-        points = tuned_threshold(best, of_keys(tuned, first), request, choice)
+        points = tuned_threshold(best, cases_among(tuned, first), request, choice)
     return replace(
         found, cases=held, curves=curve(replace(drawn, fold=())), thresholds=points,
         audit=check(held),
@@ -187,7 +187,7 @@ def _of_one_model(inputs: Inputs, request: Request, folds: int, shared: Sequence
     """The area of a single model, and its limits."""
     cases, belief, level = inputs.cases, request.belief, request.level
     over, (low, _, high) = request.over, request.priors
-    grid = prior_grid(low, high, GRID)["prior"].to_list() if low < high else [low]
+    grid = prior_grid(low, high, GRID_SIZE)["prior"].to_list() if low < high else [low]
     measures = evaluate(cases, measure=["auprec", "iauprec", "auc"], over=over, priors=grid)
     limits = None
     if not cases.fold:
@@ -217,7 +217,7 @@ def _of_measured(measures: pl.DataFrame, request: Request, folds: int) -> Findin
     by_prior = measures.filter(measure="auprec").group_by("prior", "model").agg(mean=mean)
     notes = measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))["note"]
     noted = [f"{capitalised(note)}." for note in _in_words(notes.drop_nulls())]
-    cannot = doubts(measures, "auprec")
+    cannot = score_warnings(measures, "auprec")
     return Findings(
         request, ranking, by_prior.sort("prior").with_columns(best=True), folds, tuple(noted),
         doubts=tuple(cannot),

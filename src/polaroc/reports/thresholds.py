@@ -13,10 +13,10 @@ from polaroc.models.choice import Choice
 from polaroc.models.fold_thresholds import (
     Folds,
     HeldOutRates,
-    doubts_of_folds,
     rates_across_folds,
     rates_within_folds,
     read_folds,
+    warnings_on_folds,
 )
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
@@ -92,7 +92,7 @@ def thresholds_of(cases: Cases[pl.DataFrame], request: Request) -> Thresholds:
             columns["fpr"] = np.nanmean(held_out.fpr, axis=1).tolist()
         if count > 1:
             columns |= _limits_over_folds(held_out, cases.test_train_ratio, request.level)
-    cautions = doubts_of_folds(folds, has_case=cases.case is not None) if count > 1 else []
+    cautions = warnings_on_folds(folds, has_case=cases.case is not None) if count > 1 else []
     points = pl.DataFrame(columns, dict.fromkeys(columns, pl.Float64), nan_to_null=True)
     if count == 1:
         # Exact limits are those of independent cases.

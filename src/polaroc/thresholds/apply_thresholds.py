@@ -17,11 +17,11 @@ from polaroc.base.checks import (
 )
 from polaroc.base.columns import (
     FURTHER,
+    IS_SAME,
     OF_THRESHOLDS,
     PRIOR_LIMITS,
     PRIVATE,
     RESERVED,
-    SAME,
     TRUTH,
     WEIGHT,
     as_lazy,
@@ -244,7 +244,7 @@ def apply_thresholds(
     if intervals:
         judged = with_limits(judged, cases, keys, limited, level, cost_fn, cost_fp)
         is_limited = pl.any_horizontal(pl.col("tpr_lower", "fpr_lower").is_not_null())
-        is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & is_limited
+        is_set_here = pl.col(IS_SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & is_limited
         notes += [
             *notes_on_limits(cases, is_limited),
             pl.when(is_set_here & same_table).then(pl.lit(SET_HERE)),
@@ -287,7 +287,7 @@ def points_of(points: Table | Numbers) -> pl.LazyFrame:
 
 
 def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
-    """The points with their rates on a table, and whether all equal the tuned ones, in `SAME`."""
+    """The points with their rates on a table, and whether these equal the tuned ones: `IS_SAME`."""
     # Points that were applied before, or are those of `expected_cost`, have further columns.
     present = points.collect_schema()
     shared = [name for name in present if name not in RESERVED | OF_THRESHOLDS]
@@ -326,7 +326,7 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
         .join(called, on=[*table.keys, POINT], how="left", nulls_equal=True)
         .with_columns(pl.when(HAS_POINT).then(pl.col(COUNTS)), threshold=AT)
         .with_columns(tpr=rate(COUNTS[0], "positives"), fpr=rate(COUNTS[1], "negatives"))
-        .with_columns(pl.all_horizontal(as_tuned).fill_null(False).alias(SAME))
+        .with_columns(pl.all_horizontal(as_tuned).fill_null(False).alias(IS_SAME))
     )
 
 
@@ -336,7 +336,7 @@ def _checked(judged: pl.DataFrame, same_table: bool) -> pl.DataFrame:
         raise InvalidTable(
             "a threshold is NaN, or a prior is not from 0 to 1.", hint="correct the points."
         )
-    if not same_table and judged.height and judged[SAME].all():
+    if not same_table and judged.height and judged[IS_SAME].all():
         raise InvalidTable(
             "every rate and total comes out just as on the tuning table: the thresholds would "
             "be judged on the cases they were chosen on.",

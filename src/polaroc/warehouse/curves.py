@@ -11,11 +11,11 @@ from polaroc.base.checks import check_bool
 from polaroc.base.columns import (
     CURVE,
     EFFECTIVE,
+    IS_SAME,
     NEG_SQUARES,
     PLACE,
     ROW_ERROR,
     ROWS,
-    SAME,
     check_shared_keys,
     curve_keys,
     private,
@@ -241,9 +241,9 @@ def probabilities(
             # Without an upper end above the best block.
             within(pl.col(LEAST).shift(1), keys).alias(MOST),
             observed.alias(OBSERVED_PRIOR),
-            is_among(observed, resolved).alias(SAME),
+            is_among(observed, resolved).alias(IS_SAME),
         )
-        .select(LEAST, MOST, RATIO, OBSERVED_PRIOR, SAME, pl.col("note").cast(pl.String),
+        .select(LEAST, MOST, RATIO, OBSERVED_PRIOR, IS_SAME, pl.col("note").cast(pl.String),
                 **{name: pl.col(key) for key, name in private_keys.items()})
         .collect()
     )  # fmt: skip
@@ -258,7 +258,7 @@ def probabilities(
     ).cross_join(grid)
     if None in resolved and len(resolved) > 1:
         # The prior of a key that is also given counts once.
-        joined = joined.filter(joined[GIVEN].notnull() | ~joined[SAME].coalesce(False))
+        joined = joined.filter(joined[GIVEN].notnull() | ~joined[IS_SAME].coalesce(False))
     _ = ibis._
     prior = _[GIVEN].coalesce(_[OBSERVED_PRIOR])
     result: IbisTable = joined.select(

@@ -26,8 +26,8 @@ from polaroc.typing import Array
 # Types of keys that are numbered by their columns.
 INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 WORDS = (pl.String, pl.Categorical, pl.Enum)
-# Keys are numbered without a join if no column has more words than this, and there are no more
-# possible keys than this or than rows.
+# Keys are numbered without a join unless a column has more words, or there are more possible keys
+# than this and than rows.
 MANY_WORDS, MANY_KEYS = 10_000, 1_000
 # How many last bits of scores may be left out where 64 bits are not enough. If scores that differ
 # then have the same code, they are numbered instead.
@@ -319,7 +319,7 @@ def _merged(
 def _totals(predictions: Predictions, known: pl.DataFrame) -> pl.DataFrame:
     """The totals with notes, of the `known` keys first and then of others without valid rows."""
     keys = predictions.keys
-    # Notes come from weights, errors, and scores that are labels, of which one must be 1.
+    # Only weights, errors, and scores that are labels (one of which is 1) can have notes.
     labels = predictions.rows.select((pl.col(SCORE) == 1).any()).collect(engine=predictions.engine)
     if not (predictions.weighted or predictions.possible_errors or labels.item()):
         return known.with_columns(pl.lit(None, pl.String).alias("note"))

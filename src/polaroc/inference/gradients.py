@@ -16,6 +16,7 @@ from polaroc.typing import Array, Interpolation, Quantity
 Node: TypeAlias = tuple[Quantity | None, float]
 # Standard errors by which a ray may miss what counts for the slope of the ROC where it crosses.
 NEAR = 2
+# Quadrature nodes of the priors at which a segment is balanced.
 NODES = 8
 
 
@@ -36,12 +37,12 @@ def area_gradient(
     ]
     if interpolation == "exact":
         return _exact_gradient(segments, skews)
-    gradients = [_end_gradient(segments, skewed, interpolation) for skewed, _ in skews]
+    gradients = [_step_or_linear_gradient(segments, skewed, interpolation) for skewed, _ in skews]
     weights = np.array([weight for _, weight in skews])
     return Gradient(*(weights @ np.stack(sides) for sides in zip(*gradients, strict=True)))
 
 
-def _end_gradient(
+def _step_or_linear_gradient(
     segments: Segments, skewed: Quantity, interpolation: Interpolation
 ) -> tuple[Array, ...]:
     """Gradient of Δt times the precision at the end of the segment, or times that of both ends."""
@@ -84,13 +85,13 @@ def _exact_gradient(segments: Segments, nodes: Sequence[tuple[Quantity, float]])
     if tied.size:
         sides = (t0[tied], f0[tied], dt[tied], segments.df[tied])
         gradient[:, tied] = sum(
-            weight * _tied_sides(*sides, skewed if np.isscalar(skewed) else skewed[tied])
+            weight * _slanted_gradient(*sides, skewed if np.isscalar(skewed) else skewed[tied])
             for skewed, weight in nodes
         )
     return Gradient(*gradient)
 
 
-def _tied_sides(t0: Array, f0: Array, dt: Array, df: Array, skewed: Quantity) -> Array:
+def _slanted_gradient(t0: Array, f0: Array, dt: Array, df: Array, skewed: Quantity) -> Array:
     """The gradient at one skew λ along slanted segments; the integrals are in closed form.
 
     The area has the degree 1 in t₀, f₀, Δt and Δf together, so that its last two derivatives
@@ -152,8 +153,11 @@ def _share_near(
     return share
 
 
-def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:
-    """Gradient of 1 − 1/(hi−lo) ∫ 2(1−π) f dπ, where f is the FPr of the balanced point."""
+def auc_range_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:
+    """Gradient of the AUC over a range of priors, 1 − 1/(hi−lo) ∫ 2(1−π) f dπ.
+
+    f is the false positive rate of the balanced point, where the error is πFNr + (1−π)f = 2(1−π)f.
+    """
     lo, hi = over
     # Other segments are balanced at priors beyond the range.
     begin, end = (_crossed(segments, skew(prior)) for prior in over)

@@ -21,7 +21,7 @@ from polaroc.curves.segments import SEGMENT_RATES
 from polaroc.inference.gradients import (
     area_gradient,
     auc_gradient,
-    mean_error_gradient,
+    auc_range_gradient,
     point_gradient,
 )
 from polaroc.inference.segment_arrays import CasePlaces, Gradient, Segments
@@ -112,7 +112,7 @@ def influence_of_cases(
         return influence
     areas = [i for i, measure in enumerate(measures) if measure.is_area]
     if areas:
-        segments, places = _ranked(score, truth, weight)
+        segments, places = _segments_of_cases(score, truth, weight)
         of_pos, of_neg = places.place[truth], places.place[~truth]
         on_areas = influence_on_segments(segments, [measures[i] for i in areas])
         for i, (estimate, on_segments) in zip(areas, on_areas, strict=True):
@@ -223,9 +223,9 @@ def gradient_terms(measure: Measure) -> tuple[GradientTerm, ...]:
         )
         return (GradientTerm(name, gradient),)
     lo, hi = arguments.over
-    error = partial(mean_error_gradient, over=arguments.over)
+    gradient = partial(auc_range_gradient, over=arguments.over)
     if measure.name == "auc_range":
-        return (GradientTerm("error", error),)
+        return (GradientTerm("auc_range", gradient),)
     # Sens is √((fall² + run²)/2) between the balanced points at both ends, where t = 1 − λf: its
     # derivative by the f of an end is ±(run + λ fall)/(2 Sens).
     scale, terms = 1 / measure.estimate, []
@@ -233,7 +233,7 @@ def gradient_terms(measure: Measure) -> tuple[GradientTerm, ...]:
         # AccSens is √(((1 − area)² + Sens²)/2).
         scale = scale / 2
         (missed,) = map(pl.col, measure.sums)
-        terms.append(GradientTerm("error", error, -scale * missed / (hi - lo)))
+        terms.append(GradientTerm("auc_range", gradient, -scale * missed / (hi - lo)))
     low, high = map(balanced_point, arguments.over)
     fall, run = low.t - high.t, high.f - low.f
     for prior, sign in ((lo, -1), (hi, 1)):
@@ -297,7 +297,9 @@ def _sums(
     return sums_by_key(rows, segments.starts[:-1], summed) | totals | areas
 
 
-def _ranked(score: Array, truth: Array, weight: Array | None) -> tuple[Segments, CasePlaces]:
+def _segments_of_cases(
+    score: Array, truth: Array, weight: Array | None
+) -> tuple[Segments, CasePlaces]:
     """The segments of the cases of one key, and the places of the cases in their order."""
     order = np.argsort(score)[::-1]
     ranked = score[order]

@@ -152,7 +152,7 @@ def _area_limits(
 ) -> Limits:
     """The limits of an area, or of a point of a curve, on the scale of log-odds.
 
-    They are the widest of those without and with pseudo-cases.
+    They are the widest of those of all variants of the test set (`segment_arrays.VARIANTS`).
     """
     with np.errstate(all="ignore"):
         has_both = np.minimum(units.positives, units.negatives) > 0
@@ -166,16 +166,18 @@ def _area_limits(
         lower, upper = 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
         lower, upper = (np.where(has_limits, end, np.nan) for end in (lower, upper))
         note = _note(units, error[0], ~has_limits[0] & ~np.isnan(estimates[0]))
-        least = _perfect_lower_limit(measure, (1 - level) / 2, units)
-        if least is not None:
+        perfect_lower = _perfect_lower_limit(measure, (1 - level) / 2, units)
+        if perfect_lower is not None:
             perfect = (estimates >= 1 - ROUNDING) & (error == 0)
-            lower, upper = np.where(perfect, least, lower), np.where(perfect, 1.0, upper)
+            lower, upper = np.where(perfect, perfect_lower, lower), np.where(perfect, 1.0, upper)
             note[perfect[0]] = PERFECT
+        # Limits of the sample as it is are widened to those of the other variants, or to the
+        # estimate of one that has no limits.
         widened = ~np.isnan(lower[0]) & (estimates[0] < 1 - ROUNDING)
-        least, greatest = (np.where(np.isnan(end), estimates, end) for end in (lower, upper))
+        lowers, uppers = (np.where(np.isnan(end), estimates, end) for end in (lower, upper))
         return Limits(
-            np.where(widened, np.fmin.reduce(least), lower[0]),
-            np.where(widened, np.fmax.reduce(greatest), upper[0]),
+            np.where(widened, np.fmin.reduce(lowers), lower[0]),
+            np.where(widened, np.fmax.reduce(uppers), upper[0]),
             np.where(np.isnan(estimates[0]), np.nan, error[0]),
             note,
         )
@@ -186,7 +188,7 @@ def _loss_limits(
 ) -> Limits:
     """The limits of a loss, or of 1 less a skill, on the logarithmic scale of the loss.
 
-    They are the widest of those without and with one more case.
+    They are the widest of those of all variants of the test set (`variances.ONE_MORE`).
     """
     has_both = np.minimum(units.positives, units.negatives) > 0
     defined = ~np.isnan(estimates[0]) & has_both
@@ -203,12 +205,12 @@ def _loss_limits(
         ends = [loss / factor, loss * factor]
         lower, upper = (1 - end for end in reversed(ends)) if is_skill else ends
         has_limits = (error > 0) & (loss > 0)
-        least, greatest = (
+        lowers, uppers = (
             np.where(has_limits, np.clip(end, *measure.bounds), np.nan) for end in (lower, upper)
         )
         return Limits(
-            np.where(has_limits[0], np.fmin.reduce(least), np.nan),
-            np.where(has_limits[0], np.fmax.reduce(greatest), np.nan),
+            np.where(has_limits[0], np.fmin.reduce(lowers), np.nan),
+            np.where(has_limits[0], np.fmax.reduce(uppers), np.nan),
             error[0],
             _note(units, error[0], ~has_limits[0] & defined),
         )

@@ -76,7 +76,7 @@ class Segments:
             first = last
 
     def select(self, keys: Array) -> Segments:
-        """The segments of some of consecutive keys: all that have any."""
+        """The segments of consecutive keys, as floats; `keys` leaves out those without segments."""
         rows = slice(int(self.starts[keys[0]]), int(self.starts[keys[-1] + 1]))
         pos, neg, tp, fp = (
             counts[rows].astype(float) for counts in (self.pos, self.neg, self.tp, self.fp)

@@ -40,10 +40,10 @@ AT_THRESHOLDS = FITTED.replace("models", "models with these thresholds,")
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
 TOO_FEW = "a class has fewer than {} {}"
-FEW_EFFECTIVE = "because of the weights, a class has an effective number of {1} below {0}"
+TOO_FEW_EFFECTIVE = "because of the weights, a class has an effective number of {1} below {0}"
 UNKNOWN = "the measure is not known of every model"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
-PERFECT = (
+SEPARATED = (
     "the models separate the classes perfectly, so that these cases do not tell how much others "
     "would change that"
 )
@@ -143,7 +143,7 @@ def evidence_from_cases(
             influences = [*pool.map(influence, cases.scores)]
     varied = any((score[:1] != score).any() for score in cases.scores)
     evidence = _evidence(
-        cases, influences, FITTED, PERFECT if varied else SAME_SCORE, unseen=unseen
+        cases, influences, FITTED, SEPARATED if varied else SAME_SCORE, unseen=unseen
     )
     units = evidence.influences
     if units is None:
@@ -206,7 +206,7 @@ def _evidence(
         return evidence
     why = UNKNOWN if np.isnan(covariance).any() else no_variation
     if fewest < least:
-        few = TOO_FEW if weights is None else FEW_EFFECTIVE
+        few = TOO_FEW if weights is None else TOO_FEW_EFFECTIVE
         why = few.format("two" if least == 2 else least, unit)
     return replace(evidence, warnings=(NOTHING.format(why),))
 

@@ -160,8 +160,9 @@ def clusters_as_units(
             sums = np.bincount(cluster[among], share[among], len(key_of))
             counts.append(np.bincount(key_of, sums > 0, len(starts) - 1))
             total, fourth = (np.bincount(key_of, sums**n, len(starts) - 1) for n in (2, 4))
-            whole = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
-            effective.append(np.floor(whole * (1 + ROUNDING)))
+            # As `equal_units`, for each key.
+            equal = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
+            effective.append(np.floor(equal * (1 + ROUNDING)))
             single = among[~is_shared[cluster[among]]]
             alone.append(np.bincount(places.place[single], share[single] ** 2, places.size))
             among = among[is_shared[cluster[among]]]

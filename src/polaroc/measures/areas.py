@@ -195,9 +195,7 @@ AUPREC = MeasureDefinition(
     name="auprec",
     label="AUPREC",
     description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §4)",
-    build=lambda arguments: [
-        auprec_measure(prior, skew, arguments) for prior, skew in arguments.skews
-    ],
+    build=lambda arguments: [auprec_measure(*at, arguments) for at in arguments.skews],
     at_priors=True,
     in_summary=True,
 )

@@ -142,9 +142,7 @@ def auprec(
     arguments = MeasureArguments(known, interpolation=interpolation, start=start)
     if not is_surface(table):
         some_priors(known)
-        at_priors = (
-            auprec_measure(prior, skew, arguments, recall) for prior, skew in arguments.skews
-        )
+        at_priors = (auprec_measure(*at, arguments, recall) for at in arguments.skews)
         measures: Frame = measured(table, *at_priors)
         return measures
     if priors is not None:
@@ -153,7 +151,10 @@ def auprec(
             hint="leave priors out, or pass the curve.",
         )
     area = auprec_measure(pl.col("prior"), pl.col("skew"), arguments, recall)
-    return collect_like(curve, _of_surface(table.lazy(), area))
+    surface: pl.LazyFrame = table.lazy()
+    keys: list[str] = [*surface_keys(surface), "prior"]
+    sums = sums_of_curves(surface, [*keys, "skew"], [area])
+    return collect_like(curve, _tidied(sums, keys, [area]))
 
 
 def iauprec(
@@ -219,12 +220,6 @@ def measured(curve: Frame, *measures: Measure) -> Frame:
     keys = curve_keys(curves)
     sums = sums_of_curves(curves, keys, without_over)
     return collect_like(curve, _tidied(sums, keys, without_over))
-
-
-def _of_surface(surface: pl.LazyFrame, area: Measure) -> pl.LazyFrame:
-    """A measure at each prior of a surface."""
-    keys = [*surface_keys(surface), "prior"]
-    return _tidied(sums_of_curves(surface, [*keys, "skew"], [area]), keys, [area])
 
 
 def _tidied(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:

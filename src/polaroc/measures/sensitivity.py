@@ -223,11 +223,11 @@ def partial_area(s: Segment, over: tuple[float, float]) -> tuple[pl.Expr, pl.Exp
     first, last = _prior_at(s.t0, s.f0, over), _prior_at(s.t1, s.f1, over)
     bulk = s.dt * s.f0 + s.df * (1 - s.t0)
     # Of the point of the segment that is balanced at a prior, FNr is (1 − π) radius, FPr π radius.
-    at_first, at_last = (bulk / (s.df + prior * (s.dt - s.df)) for prior in (first, last))
+    radius_first, radius_last = (bulk / (s.df + prior * (s.dt - s.df)) for prior in (first, last))
     inside = (last > first) & (bulk > 0)
-    crossed = (last - first) * at_first * at_last * s.df / bulk
+    crossed = (last - first) * radius_first * radius_last * s.df / bulk
     width = pl.when(inside).then(crossed).otherwise(0.0)
-    area = width * ((1 - first) * at_first + (1 - last) * at_last) / 2
+    area = width * ((1 - first) * radius_first + (1 - last) * radius_last) / 2
 
     def run(t: pl.Expr, prior: pl.Expr) -> pl.Expr:
         """The excess of FPr on the level run at the height t at a prior over that at `lo`."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 ANOVA = {
-    "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64, "F": pl.Float64,
-    "p_value": pl.Float64, "note": pl.String,
+    "term": pl.String, "df": pl.Int64,
+    **dict.fromkeys(("sum_sq", "mean_sq", "F", "p_value"), pl.Float64), "note": pl.String,
 }  # fmt: skip
 NO_TEST_OF_FOLDS = "no p-value: folds are no hypothesis"
 NO_TEST_OF_PRIORS = "no p-value: precision falls with the skew by definition"

@@ -285,7 +285,6 @@ def caveats(
     elif evidence.is_known:
         basis = IDENTICAL if models.height > 1 else ""
     notes = [basis.rstrip()]
-    # Where errors of models are correlated, the correction may raise the mean of the first.
     if after is not None and (after < before) == higher:
         too, far = ("high", "highest") if higher else ("low", "lowest")
         notes.append(

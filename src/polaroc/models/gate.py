@@ -318,9 +318,12 @@ def _positives_of_folds(cases: Cases[pl.DataFrame], ratio: float | None) -> floa
     if ratio is None or not is_known:
         return None
     by_key = rows.group_by(cases.keys).agg(pl.col("positives").max())["positives"].to_list()
-    # All cases that a fold does not test are trained on; folds that share nothing add up.
     total = sum(by_key)
-    return float(total / len(by_key) * (1 + 1 / ratio) if ratio else total / 2)
+    if ratio == 0:
+        # Folds that share nothing add up, for each of the two models.
+        return float(total / 2)
+    # All cases that a fold does not test are trained on.
+    return float(total / len(by_key) * (1 + 1 / ratio))
 
 
 def _markdown(value: object) -> str:

@@ -19,11 +19,12 @@ from polaroc.typing import Array
 
 # Measures that are means over the positives, of which a model may miss some.
 AREAS = ("auc", "auprec", "iauprec")
-# With fewer units of a class limits were wrong in simulation, as were those of AUPREC where
-# positives are so many times more frequent than at the priors asked for and the bias by few
-# negatives is so large beside the standard error.
-MIN_UNITS, MAX_ENRICHED, MAX_BIAS = 20, 2.5, 0.4
-# The number of units with the largest influence seen that are added to each class.
+# The fewest units of a class, found by simulation.
+MIN_UNITS = 20
+# AUPREC with few negatives had wrong limits in simulation where both were exceeded: the odds of a
+# positive among the cases over those at the prior, and the bias in standard errors.
+MAX_ENRICHED, MAX_BIAS = 2.5, 0.4
+# The number of units with the largest influence that are added to each class, by simulation.
 PSEUDO = 1.5
 
 

@@ -98,18 +98,18 @@ def cases_or_curve(
     return frame if is_curve else as_cases(frame, columns)
 
 
-def like(
-    given: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
+def result_like(
+    source: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
 ) -> pl.DataFrame | pl.LazyFrame:
     """A result as a LazyFrame where the cases or curves are lazy, else as a DataFrame."""
-    return given.like(result) if isinstance(given, Cases) else collect_like(given, result)
+    return source.like(result) if isinstance(source, Cases) else collect_like(source, result)
 
 
-def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
-    """The curves of cases, or those that a table has."""
-    if not isinstance(given, Cases):
-        return whole_curves(given)
-    curves: pl.LazyFrame | pl.DataFrame = curve(given)
+def curves_of(source: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    """The curves of cases, or those of a table of curves."""
+    if not isinstance(source, Cases):
+        return whole_curves(source)
+    curves: pl.LazyFrame | pl.DataFrame = curve(source)
     return curves.lazy()
 
 
@@ -160,7 +160,7 @@ def curve_plan(predictions: Predictions) -> pl.LazyFrame:
     is_point, score, truth = pl.col(ROW_ERROR).is_null(), pl.col(SCORE), pl.col(TRUTH)
     if weighted:
         is_point = is_point & (pl.col(WEIGHT) > 0)
-    # Adding zero takes the sign from a negative zero.
+    # Adding zero makes −0 equal to 0.
     point = pl.struct(score + 0.0, TRUTH, *([WEIGHT] if weighted else []))
     by_score = point.filter(is_point).sort_by(score.filter(is_point), descending=True)
     of_keys = totals(predictions, {ROWS: by_score})
@@ -202,7 +202,7 @@ def _with_rates(points: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
         rate("tp", "positives").alias("tpr"), rate("fp", "negatives").alias("fpr"), **steps
     )
     if predictions.weighted:
-        # A small weight may be lost in the sum, so that the count does not rise.
+        # A weight that is lost in the rounding of the sum makes no point.
         curves = curves.filter(starts | (pl.col("pos") > 0) | (pl.col("neg") > 0))
         if not predictions.sampled:
             curves = curves.with_columns(pl.col(COUNTS).cast(pl.Int64))

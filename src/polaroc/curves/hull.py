@@ -150,12 +150,12 @@ def hull_vertices(fp: Array, tp: Array) -> Array:
     """
     from scipy.optimize import isotonic_regression
 
-    # A weight may be too small to change the total.
+    # A weight that is lost in the rounding of the sum makes no point.
     distinct = np.flatnonzero((np.diff(tp) > 0) | (np.diff(fp) > 0)) + 1
     points: Array = np.concatenate(([0], distinct))
     if distinct.size == 0:
         return points
-    # Of rates, so that no digits are lost where one class is rare.
+    # Slopes of rates keep their digits where one class is rare.
     t, f = (counts / (counts[-1] or 1) for counts in (tp, fp))
     rise, run = np.diff(t[points]), np.diff(f[points])
     blocks = isotonic_regression(rise / (rise + run), weights=rise + run, increasing=False).blocks

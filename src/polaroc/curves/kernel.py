@@ -37,7 +37,7 @@ MAGNITUDE = 2**63 - 1
 
 @dataclass(frozen=True)
 class Coding:
-    """How scores are ranked in codes: by integers of the same order, counted down from `best`.
+    """The ranks of scores in codes: integers of the same order, counted down from `best`.
 
     The rank of a score is its bits as an integer, negated for a negative score, less the `gap` of
     ranks next to zero that no score has, and without the last `shift` bits; or, if `is_dense`, its
@@ -204,7 +204,7 @@ def _coding(rows: pl.DataFrame, keys: int) -> Coding:
     ).row(0)  # fmt: skip
     if lowest is None:
         return Coding(0, 1)
-    # Last bits that are zero in every score, as in 32-bit floats, are left out first.
+    # Last bits that are zero in every score, as of 32-bit floats, carry nothing.
     spared = 0 if not any_bit else min((any_bit & -any_bit).bit_length() - 1, 62)
     ends = pl.DataFrame({SCORE: [float(lowest), float(highest)]})
     for shift in range(spared, spared + SPARE_BITS):
@@ -256,7 +256,7 @@ def _spans(codes: Array) -> tuple[tuple[Array, Array], Array]:
     code, end = code[last], positive[last] + 1
     first = end - np.diff(last, prepend=-1)
     tied = first.copy()
-    # The negatives of a score come just before its positives.
+    # Of a score with both classes the negatives come first; their code is one less.
     above = np.flatnonzero((first > 0) & (codes[first - 1] == code - np.uint64(1)))
     tied[above] = np.searchsorted(codes, code[above] - np.uint64(1))
     return (tied, end), first
@@ -279,7 +279,7 @@ def _counts(
 def _weighted_counts(
     spans: tuple[Array, Array], row_starts: Array, truth: Array, weights: Array
 ) -> tuple[dict[str, Array], tuple[Array, Array]]:
-    """The same as sums of weights, which start at zero in each key so that small ones count."""
+    """`_counts` as sums of weights; they start at zero in each key, so that small weights count."""
     tied, end = spans
     key = np.searchsorted(row_starts, tied, "right") - 1
     counts, of_keys = {}, []
@@ -297,7 +297,7 @@ def _merged(
     counts: dict[str, Array], spans: tuple[Array, Array], starts: Array, *, merged: bool
 ) -> tuple[dict[str, Array], tuple[Array, Array], Array]:
     """The segments, where those that go straight up, one after another, may be one."""
-    # A small weight may be lost in the sum, so that the count does not rise.
+    # A weight that is lost in the rounding of the sum makes no segment.
     kept = counts["pos"] > 0
     if merged and len(kept):
         fp, neg = counts["fp"], counts["neg"]

@@ -203,7 +203,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     )
     rows = frame.join(grid, how="cross", maintain_order="left_right")
     if None not in resolved:
-        # Filters on the prior reach the grid.
+        # Filters of the user on the prior are pushed down to the grid.
         return rows
     positives, negatives = pl.col("positives"), pl.col("negatives")
     observed = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)

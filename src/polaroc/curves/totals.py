@@ -55,7 +55,7 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
         for name in ("positives", "negatives")
     )
     effective = [effective_number(negatives, pl.col(NEG_SQUARES))] if predictions.sampled else []
-    # The rows of a key that is used although some are invalid are dropped.
+    # Without a fatal error the invalid rows of a key are dropped.
     errors = errors_in_words(predictions.possible_errors)
     noted = pl.when(fatal).then(errors).otherwise(pl.format("dropped {}", errors))
     return ordered.select(

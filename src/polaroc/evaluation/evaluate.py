@@ -336,7 +336,7 @@ def _with_limits(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.with_columns(
         pl.when(has_limits).then(pl.min_horizontal(lowers)).alias("lower"),
         pl.when(has_limits).then(pl.max_horizontal(uppers)).alias("upper"),
-        # That of the test set alone would be too small.
+        # The standard error of the test set alone would be too small.
         pl.lit(None, pl.Float64).alias("std_error"),
         joined_notes("note", lack),
     )

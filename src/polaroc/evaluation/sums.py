@@ -66,7 +66,7 @@ def sums_of_segments(
     """Per key the sums and minima over its segments, null for a key without any."""
     segments = counts.lazy().with_columns(**segment_columns())
     nonempty, columns, terms = np.flatnonzero(np.diff(starts)), [], [*(sums | least).items()]
-    # A column for each of hundreds of priors would not fit in memory beside the others.
+    # Columns for hundreds of priors would not fit in memory all at once.
     for first in range(0, len(terms), TERMS):
         values = segments.select(**dict(terms[first : first + TERMS]))
         for value in values.collect(

@@ -42,7 +42,7 @@ class UnitInfluences(NamedTuple):
     def covariance(self, sums: Sequence[Array] | None = None) -> Array:
         """The covariance of the estimates, or of the quantities of other sums, rows × units."""
         sums = self.sums if sums is None else sums
-        # A measure may be unknown of a model.
+        # Influences are NaN where a measure of a model is undefined.
         with np.errstate(invalid="ignore"):
             total = np.asarray(
                 sum(
@@ -196,8 +196,8 @@ def common_variance(evidence: Evidence) -> float:
         covariance = evidence.covariance[0]
         total = covariance.trace() - covariance.sum() / models
     else:
-        # From the influences on the differences to the mean of all models: what models have in
-        # common would drown these in rounding.
+        # Deviations from the mean of all models are taken first: what models have in common may be
+        # so large that their differences would be lost in rounding.
         centred = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
         total = evidence.influences.covariance(centred).trace()
     variance = float(total) / (models - 1)
@@ -219,8 +219,8 @@ def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
     both = covariance[first, first] + covariance[second, second]
     variance = both - 2 * covariance[first, second]
     if evidence.influences is not None:
-        # Models that are all but equal would drown in the rounding of three variances. One pair
-        # at a time, since there may be millions of cases.
+        # The variance of models that are nearly equal would be lost in the rounding of three
+        # variances. One pair at a time, since there may be millions of cases.
         for place in np.flatnonzero(variance < SIMILAR * both):
             influences = evidence.influences.difference(int(first[place]), int(second[place]))
             rows = [part[None] for part in influences]
@@ -277,7 +277,7 @@ def by_holm(pairs: Contrasts, level: float) -> Adjusted:
     ([0.321, 0.063, 0.625], [0.641, 0.19, 0.641])
     """
     p_values = pairs.p_value
-    # NaN comes last.
+    # NaN is sorted last.
     order = np.argsort(p_values, kind="stable")
     ranked = p_values[order]
     steps = np.maximum(np.count_nonzero(~np.isnan(ranked)) - np.arange(len(ranked)), 1.0)

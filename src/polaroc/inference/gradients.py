@@ -71,10 +71,10 @@ def _exact_gradient(segments: Segments, nodes: Sequence[tuple[Quantity, float]])
     gradient = np.zeros((5, len(dt)))
     by_t0, by_f0, by_dt, _, area = gradient
     for skewed, weight in nodes:
-        # Of a vertical segment Δf is 0.
+        # These are right for vertical segments, where Δf is 0; the others are replaced below.
         called = skewed * f0
         q0, q1 = t0 + called, t1 + called
-        # Along a segment from the origin, which is fixed, precision is constant.
+        # Along a segment from the origin precision is constant, and the origin is fixed.
         q0[first] = q1[first]
         growth, squared = np.log(q1 / q0), called * dt / (q0 * q1)
         by_t0 += weight * squared
@@ -159,7 +159,7 @@ def auc_range_gradient(segments: Segments, over: tuple[float, float]) -> Gradien
     f is the false positive rate of the balanced point, where the error is πFNr + (1−π)f = 2(1−π)f.
     """
     lo, hi = over
-    # Other segments are balanced at priors beyond the range.
+    # All other segments are balanced at priors outside the range.
     begin, end = (_crossed(segments, skew(prior)) for prior in over)
     number = np.arange(len(segments.pos))
     at = np.flatnonzero((number >= segments.each(begin)) & (number <= segments.each(end)))

@@ -119,7 +119,7 @@ def influence_of_cases(
             estimates[i] = estimate[0]
             on_pos, on_neg = on_segments.by_place(places)
             influence.positives[i], influence.negatives[i] = on_pos[of_pos], on_neg[of_neg]
-    # A measure that is taken on the hull has no loss of a single case.
+    # Losses on the hull are no means of losses of single cases.
     losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
     if losses:
         counted = np.ones(truth.size) if weight is None else weight
@@ -144,7 +144,7 @@ def influence_of_cases(
                 ):  # fmt: skip
                     case_losses = (scale * values(of_case, cases))[among]
                     mean = np.average(case_losses, weights=counted[among])
-                    # No case moves an infinite mean by a number.
+                    # The influence on an infinite mean is undefined.
                     centre = mean if np.isfinite(mean) else np.nan
                     of_class[i] = case_losses - centre + by_prior
     return influence
@@ -247,7 +247,8 @@ def _point(prior: float, slope: pl.Expr | float) -> GradientTerm:
 
 def _centred(segments: Segments, gradient: Gradient) -> SegmentInfluence:
     """The influence of the cases of segments, from the gradient, less its mean in each class."""
-    # Cases of a segment move the start of all segments below it: all of its key less those above.
+    # Cases of a segment move the start of all segments below it, whose gradients add up to minus
+    # those of the segments down to this one, but for a constant of the key.
     above = segments.running(gradient.f0)
     on_pos = gradient.dt - segments.running(gradient.t0)
     on_neg = on_level = gradient.f0 - above

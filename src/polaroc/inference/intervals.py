@@ -118,7 +118,7 @@ def limits_of_ranked(
 
 def with_limits(rows: pl.LazyFrame, keys: Sequence[str], level: float) -> pl.LazyFrame:
     """Tidy measures from rows that have limits at a level and a `LIMITS_NOTE` too."""
-    # Limits are made of valid rows, also where a key has invalid ones.
+    # Limits come from the valid rows, even of a key whose invalid rows leave it no estimate.
     has_estimate = pl.col("estimate").is_not_null()
     limits = pl.when(has_estimate).then(pl.col(*INTERVAL)).name.keep()
     note = pl.when(has_estimate).then(LIMITS_NOTE)

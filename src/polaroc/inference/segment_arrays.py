@@ -186,7 +186,7 @@ class Segments:
             return np.zeros(len(values))
         running: Array = np.cumsum(values)
         if not np.isfinite(running[-1:]).all():
-            # What is undefined in one key must not reach the next.
+            # A value that is undefined in one key must not make the next ones undefined.
             running = np.cumsum(np.where(np.isfinite(values), values, 0.0))
         running -= self.each(np.append(0.0, running[self.starts[1:-1] - 1]))
         return running

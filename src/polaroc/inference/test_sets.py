@@ -86,7 +86,7 @@ class ScoredCases:
         return None if are_equal else self.weights
 
     def of(self, places: Sequence[int]) -> ScoredCases:
-        """The same cases with the scores of some of the models."""
+        """These cases with the scores of the models at some places."""
         return replace(
             self,
             models=[self.models[place] for place in places],
@@ -105,7 +105,7 @@ def scored_by_key(cases: Cases[Any], keys: Sequence[str]) -> dict[tuple[Any, ...
     if cases.cluster is None and cases.case is not None:
         unit: pl.Expr = pl.col("case")
         if cases.count is not None:
-            # A row that counts several stands for as many cases.
+            # A row with a count stands for as many cases, each of them a unit.
             unit = pl.struct("case", pl.int_range(pl.len()).over(*keys, "case").alias(PLACE))
         rows = rows.with_columns(cluster=unit)
     if "cluster" in rows.columns:
@@ -148,8 +148,8 @@ def evidence_from_cases(
     units = evidence.influences
     if units is None:
         return evidence
-    # Few units may have most of the variance: of losses always, of areas if weights differ or, but
-    # for the AUC, which moves by no more than its share with any unit, in clusters.
+    # A few units may cause most of the variance of a loss, of any measure if weights differ, and of
+    # AUPREC in clusters; not that of the AUC, which a unit moves by its share of a class at most.
     independent, weighted = isinf(evidence.degrees_of_freedom), cases.unequal_weights is not None
     uneven = [
         place
@@ -212,7 +212,7 @@ def _evidence(
 
 
 def _with_unseen(units: UnitInfluences, largest: Sequence[Array]) -> UnitInfluences:
-    """The same with one more unit of each class for each model, which influences it alone.
+    """Influences with one more unit of each class for each model, which influences it alone.
 
     A model that no case influences may be influenced by an unseen one as far as others are.
     """
@@ -220,7 +220,7 @@ def _with_unseen(units: UnitInfluences, largest: Sequence[Array]) -> UnitInfluen
     sums = [[of_class] for of_class in units.sums]
     for place, (of_models, count) in enumerate(zip(largest, units.counts, strict=True)):
         influence = np.where(of_models > 0, of_models, of_models.max()) / max(count, 1)
-        # No unit has cases of both classes.
+        # The added units have cases of one class only.
         for other, parts in enumerate(sums):
             added = np.diag(influence) * (other == place)
             parts.append(np.broadcast_to(added, (len(parts[0]), models, models)))

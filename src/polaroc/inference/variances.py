@@ -114,7 +114,7 @@ class Units:
                 return independent
             numbers = np.stack([self.positives, self.negatives, self.clusters])
             between = (numbers / (numbers - 1))[:, None] * moments
-            # What is rounding in one class has no covariance with the other.
+            # A variance of one class that is only rounding has no covariance with the other class.
             varies = [variance[0] > NO_VARIANCE for variance in (of_pos, of_neg)]
             of_pos, of_neg = (
                 variance * np.where(known, whole / variance[0], 1.0)
@@ -176,7 +176,7 @@ def clusters_as_units(
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, segments.blocks()))
-    # A table without rows has no block.
+    # A table without rows has no block to concatenate.
     none = np.zeros((3, 0))
     positives, negatives, clusters = np.concatenate([none, *(one.counts for one in blocks)], axis=1)
     if weighted:
@@ -186,7 +186,7 @@ def clusters_as_units(
     ones = [np.ones(one.places.size) for one in blocks]
     moments = [none, *(one.moments((each, each)) for one, each in zip(blocks, ones, strict=True))]
     of_pos, of_neg, both = np.concatenate(moments, axis=1)
-    # Clusters of one case each are cases.
+    # Clusters of one case each count as cases, of which two are enough.
     has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])
     least = np.where(has_shared, FEWEST_CLUSTERS, 2)
     return Units(
@@ -198,7 +198,7 @@ def cluster_numbers(clusters: pl.Series) -> Array:
     """The clusters of rows as numbers from 0 on, some of which may be left out."""
     check_clusters(clusters.null_count())
     if clusters.dtype in (pl.String, pl.Categorical, pl.Enum):
-        # Faster than to rank words, whose order does not matter.
+        # Codes of categories are found faster than ranks of words, and their order is irrelevant.
         clusters = clusters.cast(pl.String).cast(pl.Categorical).to_physical()
     number = None
     if len(clusters) and clusters.dtype.is_integer():
@@ -375,7 +375,7 @@ def _with_more(
     mean = (columns[name] + more * loss) / size
     square = (columns[f"{name}_squared"] + more * loss**2) / size
     spread = square - mean**2
-    # What is lost in the difference of two moments is no variance.
+    # The difference of two moments may be rounding only.
     return mean, np.where(spread > NO_LOSS_VARIANCE * mean**2, spread, 0.0)
 
 

@@ -69,7 +69,7 @@ def auprec_area(
 def auc_measure(column: Callable[[str], pl.Expr] = pl.col) -> Measure:
     """The AUC."""
     area, positives, negatives = map(column, (PRIVATE + "auc", "positives", "negatives"))
-    # Sampling weights count as fewer cases, in both classes alike.
+    # Sampling weights count as fewer cases: both classes are reduced by the same factor.
     n_neg = column(EFFECTIVE)
     n_pos = positives * n_neg / negatives
     chance = ((n_pos + n_neg + 1) / (12 * n_pos * n_neg)).sqrt()

@@ -44,7 +44,7 @@ class Scored:
 
     @classmethod
     def of(cls, arguments: MeasureArguments) -> Scored:
-        """In the columns `threshold`, `pos`, `neg`, `positives` and `negatives`."""
+        """From the columns `threshold`, `pos`, `neg`, `positives` and `negatives`."""
         positives, negatives = arguments.column("positives"), arguments.column("negatives")
         skew_when_right = negatives / positives
         if arguments.score_prior != OBSERVED:
@@ -113,7 +113,7 @@ def case_loss(measure: Measure) -> CaseLoss | None:
     scale: pl.Expr | float = 1.0
     if measure.name == "brier_skill":
         scale = -_inverse_variance(nodes[0][0])
-    # At the observed prior itself scores stay as they are, whatever it is.
+    # At the observed prior scores are not re-weighted, so that an error of it does not matter.
     depends = arguments.score_prior == OBSERVED and all(
         node is not None for node, _ in measure.nodes
     )
@@ -142,7 +142,7 @@ def _mean(function: Callable[[Skew], pl.Expr], nodes: Sequence[tuple[Skew, float
 
 
 def _outside(arguments: MeasureArguments) -> dict[str, pl.Expr]:
-    """As a sum: the number of cases with scores that are no probabilities."""
+    """The sum that counts cases with scores that are no probabilities."""
     score, cases = arguments.column(SCORE), arguments.column("pos") + arguments.column("neg")
     return {OUTSIDE: pl.when((score >= 0) & (score <= 1)).then(0.0).otherwise(1.0 * cases)}
 

@@ -199,7 +199,7 @@ def range_error(s: Segment, over: tuple[float, float]) -> pl.Expr:
     """
     lo, _ = over
     first, last = _prior_at(s.t0, s.f0, over), _prior_at(s.t1, s.f1, over)
-    # Taken from lo², so that a narrow range does not lose its digits to it.
+    # first² − lo² in this form keeps the digits of a narrow range.
     level = (1 - s.t0) * (first - lo) * (first + lo) - (1 - s.t1) * (last - lo) * (last + lo)
     bulk, bend, width = s.dt * s.f0 + s.df * (1 - s.t0), s.dt - s.df, last - first
     # The closed form loses digits where bend is small beside Δt + Δf; there the integrand
@@ -244,7 +244,7 @@ def _prior_at(t: pl.Expr, f: pl.Expr, over: tuple[float, float]) -> pl.Expr:
 
 
 def nodes_needed(over: tuple[float, float]) -> int:
-    """How many nodes make the integral of a segment that is not bent exact over a range.
+    """Number of nodes at which the integral of a segment that is not bent is exact over a range.
 
     With |Δt − Δf| ≤ (Δt + Δf)/5 the pole −Δf/(Δt − Δf) is at −2 or below, or at 3 or above; the
     error falls as ρ^(−2n), where ρ is the parameter of the Bernstein ellipse through the pole.

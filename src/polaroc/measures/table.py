@@ -59,8 +59,7 @@ def per_key(
 ) -> pl.LazyFrame:
     """Per key its totals, and the sums and minima over rows of segments or curves."""
     totals = ["positives", "negatives", *effective_column(rows)]
-    # One column per sum, then one grouping: this streams, and took half the time of a row per
-    # segment and prior.
+    # One column per sum streams, and took half the time of one row per segment and prior.
     aggregates = [pl.col(*sums).sum()] if sums else []
     aggregates += [pl.col(*least).min()] if least else []
     return (
@@ -93,7 +92,7 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
             pl.lit(measure.name).alias("measure"),
             pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
             pl.lit(measure.over, pl.String).alias(OVER),
-            # λ/N where too few negatives bias the measure, and the first warning that applies.
+            # The bias ratio λ/N, and the first warning that applies.
             (skew / pl.col(EFFECTIVE)).alias(RATIO),
             pl.when(both).then(pl.coalesce(pl.lit(None, pl.String), *warned)).alias(WARNING),
         ]
@@ -115,7 +114,7 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
     # Formatting numbers is slow: null where there is no warning.
     is_biased = both & (pl.col(RATIO) > MAX_BIAS_RATIO * (1 + ROUNDING))
     ratio = pl.when(is_biased).then(RATIO)
-    # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
+    # Sums differ in their last bits: rounding to 12 digits first makes halves round alike.
     biased = pl.format(BIASED, ratio.round_sig_figs(12).round_sig_figs(2))
     table = rows.with_columns(joined_notes("note", biased, WARNING))
     # The measures of a key stay in their order.

@@ -161,7 +161,7 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
         rows, column = rows_of(frame, response), "estimate"
         frame = rows.frame.drop("note")
         if "prior" in factors:
-            # Priors that are each key's own are no factor.
+            # The observed priors of keys are no levels of a factor.
             frame = frame.filter(is_among(pl.col("prior"), rows.fixed_priors))
     check_columns(frame.columns, [column])
     if not frame.schema[column].is_numeric():
@@ -170,7 +170,7 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
             hint="name a measure or a numeric column.",
         )
     if "prior" in factors:
-        # Priors may differ by rounding; an estimate that is there twice counts once.
+        # Priors may differ by rounding; a row that occurs twice counts once.
         prior = pl.col("prior").cast(pl.Float64).round(9)
         frame = frame.with_columns(prior).unique(maintain_order=True)
     cells = frame.select(*factors, pl.col(column).cast(pl.Float64).alias(RESPONSE))
@@ -205,7 +205,7 @@ def _fitted(cells: pl.DataFrame, factors: Sequence[str], note: str) -> tuple[pl.
 
     are_plain = all(map(PLAIN.fullmatch, factors))
     terms = factors if are_plain else [f"factor_{i}" for i in range(len(factors))]
-    # statsmodels would convert a Polars frame by way of pyarrow, which it does not bring.
+    # To convert a Polars frame, statsmodels would need pyarrow, which may not be installed.
     levels = (cells[factor].cast(pl.String).fill_null("null").to_list() for factor in factors)
     data = pd.DataFrame({"Y": cells[RESPONSE].to_list(), **dict(zip(terms, levels, strict=True))})
     fit = ols(f"Y ~ {' + '.join(f'C({term})' for term in terms)}", data).fit()

@@ -70,7 +70,7 @@ class Costs(NamedTuple):
 
     @property
     def priors(self) -> Array:
-        """Where models are compared one by one; costs are linear in the prior."""
+        """The priors at which models are compared; between them costs are linear."""
         return np.unique(np.linspace(*self.belief.range, GRID_SIZE))
 
     @property
@@ -118,7 +118,7 @@ def choose_with_tuning(
     if belief.is_estimate and belief.ends is not None:
         lower, upper = belief.ends
         priors = pl.DataFrame({"prior": [prior], "lower": [lower], "upper": [upper]})
-    # The same table is refused before; equal rates of other cases are chance.
+    # `shared_with_tuning` refuses the same table; equal rates of other cases are chance.
     rates: pl.DataFrame = apply_thresholds(
         cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
         cost_fn=costs.fn, cost_fp=costs.fp,
@@ -165,7 +165,7 @@ def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Ch
         )  # fmt: skip
         keys = of_model.rows.select(fold).unique().sort(fold, nulls_last=True)
         positives, negatives = folds.totals(keys.height)
-        # The cost is linear between the priors 0 and 1, where it is that of one class.
+        # The cost is linear in the prior; at 0 and 1 it is that of one class.
         rows += [
             name.join(keys, how="cross").with_columns(
                 measure=pl.lit(EXPECTED_COST), prior=prior,
@@ -215,7 +215,7 @@ def _choice(
     words = cost = sure = answer = ""
     notes = [costs.belief.interval_note] * costs.belief.is_estimate
     if ranked.height:
-        # Of models that cost the same one only, to which the threshold belongs.
+        # The threshold belongs to one model, even if several cost the same.
         words = first_words(ranked if count_tied(ranked) == 1 else ranked[:1])
         act = f"act on scores from {texts[0]}" if texts[0] is not None else "raise no alarm"
         if folds and texts[0] is not None:

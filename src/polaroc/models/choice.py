@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Models in the table of a summary.
 SHOWN_MODELS = 8
 IDENTICAL = "The models do not differ in any fold or case, so that nothing says which is the best."
-# Differences of areas below this are not told apart.
+# Smaller differences of areas are shown as less than this.
 MIN_SHOWN = 0.001
 # The least probability of being the best at which the first words have no doubt, and the least at
 # which another model is not more likely.
@@ -183,7 +183,7 @@ class Choice(Result):
 
 
 def count_tied(models: pl.DataFrame) -> int:
-    """How many models have the best mean."""
+    """The number of models that have the best mean."""
     top = models["mean"][0]
     return int(((models["mean"] - top).abs() <= ROUNDING * abs(top)).sum())
 
@@ -228,7 +228,7 @@ def lead_in_words(models: pl.DataFrame, judged_by: str, *, higher: bool) -> str:
 
 
 def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: str) -> str:
-    """How likely the first model is the best, what a test says, and what is lost if it is not.
+    """The chance that the first model is the best, the result of a test, and the expected loss.
 
     Another model is named only if it is next in the ranking and the likeliest to be better.
     """

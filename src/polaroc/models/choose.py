@@ -336,13 +336,13 @@ def _on_one_test_set(
     scored = read_cases(cases)
     evidence, limits = evidence_from_cases(scored, [one]), None
     if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY_ROWS):
-        # These allow for few cases; beside many they make no difference.
+        # Limits of `evaluate` allow for few cases; with many they make no difference.
         estimates = evaluate(
             cases, measure=name, **at, score_prior=cases.score_prior, intervals=True, level=level
         )
         limits = limits_by_model(estimates, scored)
     if case_loss(one) or not evidence.is_known:
-        # Tests of a scoring rule allow for cases that were not seen.
+        # The test of a scoring rule needs evidence with unseen cases, which this has not.
         return evidence, limits, None
     comparison = comparison_of_fitted(
         scored, evidence, limits, name, level, at=at["priors"] if name == measure else None,

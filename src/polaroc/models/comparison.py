@@ -181,7 +181,7 @@ def letter_display(models: int, different: Iterable[tuple[int, int]]) -> list[st
     alike = ~np.eye(models, dtype=bool)
     for a, b in different:
         alike[a, b] = alike[b, a] = False
-    # Pairs without a group, in both orders.
+    # Pairs that no group contains yet, in both orders.
     left = alike.copy()
     groups = [[model] for model in range(models) if not alike[model].any()]
     for a, b in combinations(range(models), 2):

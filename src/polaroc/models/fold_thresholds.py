@@ -144,7 +144,7 @@ def rates_within_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
 
 
 def warnings_on_folds(folds: Folds, *, has_case: bool) -> list[str]:
-    """Why thresholds of folds may do worse in use, in sentences.
+    """Warnings that thresholds of folds may do worse in use.
 
     Thresholds per fold are set on fewer cases, and cost more where the scores of all folds are on
     one scale.
@@ -161,7 +161,7 @@ def warnings_on_folds(folds: Folds, *, has_case: bool) -> list[str]:
 
 
 def judged_on_other_folds(folds: int, margin: str = "") -> str:
-    """On which cases the rates were measured, and of which model they are not."""
+    """A warning on the cases of the rates, and on the final model, which has others."""
     return (
         f"The rates are means over {folds} folds, each judged at thresholds set on other "
         f"folds{margin}. The final model is another one: try it on fresh cases."

@@ -258,7 +258,7 @@ def gate(
     )  # fmt: skip
     difference, lower, upper = compared.pairs.select("difference", "lower", "upper").row(0)
     if compared.pairs.item(0, 0) != challenger:
-        # From zero, so that no difference is -0.0.
+        # 0 − x, since −x would make −0.0 of no difference.
         difference, lower, upper = (end and 0 - end for end in (difference, upper, lower))
     warnings = [*inputs.warnings, *(one for one in compared.warnings if WIDER_IN_GATE not in one)]
 
@@ -268,7 +268,7 @@ def gate(
             positives = _positives_of_folds(inputs.cases, compared.test_train_ratio)
             note = None if positives else UNKNOWN_POSITIVES
             if positives:
-                # As of so many equal cases, which may be no whole number.
+                # As `gate_limits.unseen_share` of equal shares; `positives` may be a fraction.
                 unseen = 1 - ((1 - level) / 2) ** (1 / positives)
                 limits = with_unseen((lower, upper), difference, unseen)
         else:
@@ -302,7 +302,7 @@ def gate(
         return result
     gap = difference + margin if result.higher_is_better else margin - difference
     half = difference - lower if (gap >= 0) == result.higher_is_better else upper - difference
-    # The width shrinks at least with the root of the number of cases.
+    # The width of the interval shrinks at least as 1/√n.
     times = f"About {rounded_up((half / gap) ** 2):,} times as many" if gap else "No number of"
     needed = f"{times} cases would decide it, if the models differed as much on them."
     return replace(result, warnings=(needed, *result.warnings))

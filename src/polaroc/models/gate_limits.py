@@ -48,7 +48,7 @@ def influences_on_difference(
     for ((model, *_), fold), number in zip(folds.items(), numbers, strict=True):
         found = influence_of_cases(fold.scores[0], fold.truth, [measure], fold.weights)
         weights = np.ones(fold.truth.size) if fold.weights is None else fold.weights
-        # Folds differ in their measure by the positives that they happen to have.
+        # With the estimate: folds also differ in their measure by the positives they contain.
         by_class = (found.positives[0] + found.estimates[0], found.negatives[0])
         for place, rows in enumerate((fold.truth, ~fold.truth)):
             unit, weight = number[rows], weights[rows]
@@ -67,7 +67,7 @@ def influences_on_difference(
 
 
 def why_too_few(measure: Measure, units: DifferenceInfluences) -> str | None:
-    """Why there are no limits from these units, None where there are.
+    """The reason why there are no limits from these units; None if there are limits.
 
     The bias of AUPREC is of the order λ/N, its standard error of the order 1/√P.
     """

@@ -72,7 +72,7 @@ def compared_cases(
 
 
 def with_model(cases: Cases[Any]) -> Cases[Any]:
-    """The cases, with a column that names the only model where none tells models apart."""
+    """The cases, with a column that names the only model if there is no column of models."""
     if cases.model is not None:
         return cases
     return replace(cases, rows=cases.rows.with_columns(model=pl.lit(NAMELESS)), model="model")
@@ -110,7 +110,7 @@ def read_inputs(cases: Cases[Any]) -> Inputs:
         return Inputs(held, tuple(warnings))
     if held.rows.is_empty():
         raise InvalidPredictions("there are no rows.", hint="check the table.")
-    # A fold of one value, as of a table that was filtered, divides nothing.
+    # A column of folds with one value, as in a filtered table, is no fold.
     if held.fold and held.rows["fold"].n_unique() < 2:
         held = replace(held, fold=())
     if held.nulls == "drop":
@@ -148,7 +148,7 @@ def _ratio_of_folds(cases: Cases[pl.DataFrame]) -> float | None:
 
 
 def check_model(cases: Cases[Any]) -> None:
-    """Raise where no column tells the models apart."""
+    """Raise where there is no column of models."""
     if cases.model is None:
         names = cases.source.lazy().collect_schema().names()
         raise InvalidArgument(
@@ -215,7 +215,7 @@ def without_copies(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], lis
     """Predictions, or measures, with each fold once, and a warning where some are copies."""
     if not cases.fold:
         return cases, []
-    # Numbers of rows differ where cases do not.
+    # Row numbers differ between folds even if the cases are the same.
     content = cases.rows.drop("case") if cases.is_numbered else cases.rows
     is_named = cases.case is not None and not (cases.is_numbered or cases.is_default("case"))
     copies, note = copied_folds(content, cases.fold, is_named=is_named)
@@ -228,7 +228,7 @@ def copied_folds(
 ) -> tuple[pl.DataFrame, str]:
     """The folds with the rows, in any order, of an earlier one, and a note that counts them.
 
-    Folds of few distinct scores are told apart only if their cases are named.
+    Folds of few distinct scores count as copies only if their cases are named.
     """
     are_scores = "score" in rows.columns
     number = pl.col("score" if are_scores else "estimate").cast(pl.Float64, strict=False)

@@ -224,7 +224,7 @@ def _warnings(by_cell: pl.DataFrame, folds: Sequence[str]) -> list[str]:
     ordered = kinds.sort("count", "note", descending=[True, False])
     more = f"; {ordered.height - MAX_NOTES} more kinds" if ordered.height > MAX_NOTES else ""
     for text, count in ordered.head(MAX_NOTES).rows():
-        # What holds for all of them needs no count.
+        # A note on all estimates needs no count.
         of_some = f"{count} of {by_cell.height} estimates carry a note: {text}"
         warnings.append(f"{capitalised(text) if count == by_cell.height else of_some}{more}.")
     return warnings

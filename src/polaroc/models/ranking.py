@@ -56,7 +56,7 @@ def ranked_models(candidates: Candidates, level: float) -> tuple[pl.DataFrame, p
     if known is not None:
         correction = known.expected - means
         lower, upper = candidates.limits or _limits_by_scale(candidates, level)
-        # As wide as the interval of the model by itself, and wider by the correction.
+        # The interval of the model by itself, made wider by the correction.
         limits = np.minimum(lower, lower + correction), np.maximum(upper, upper + correction)
         columns |= zip(EXPECTED_LIMITS, np.clip(limits, *candidates.bounds), strict=True)
         columns |= known._asdict()
@@ -71,7 +71,7 @@ def _limits_by_scale(candidates: Candidates, level: float) -> tuple[Array, Array
     means, (least, most) = candidates.evidence.estimates[0], candidates.bounds
     if len(candidates.means) > 1 or least != 0:
         return lower, upper
-    # The odds of an area, whose greatest value is 1, or the loss itself.
+    # Odds of an area, which is at most 1, or the loss itself.
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         left = 1 - means if most == 1 else np.ones(len(means))
         odds, factor = means / left, np.exp((upper - means) / (means * left))
@@ -143,7 +143,7 @@ def posterior(
     sign, count = (1 if higher else -1), evidence.estimates.shape[1]
     if count < 2 or not evidence.is_known or common_variance(evidence) == 0:
         return None
-    # In the order of the means, so that the names of models have no bearing.
+    # In the order of the means, so that draws do not depend on the names of models.
     order = np.argsort(-sign * evidence.estimates[0], kind="stable")
     means = sign * evidence.estimates[0, order]
     covariance, freedom = evidence.covariance[0][order][:, order], evidence.degrees_of_freedom

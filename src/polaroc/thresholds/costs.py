@@ -33,7 +33,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
-from polaroc.curves.curve import cases_or_curve, curves_of, like, whole_curves
+from polaroc.curves.curve import cases_or_curve, curves_of, result_like, whole_curves
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
 from polaroc.predictions.cases import Cases, frame_of_cases
@@ -248,7 +248,7 @@ def decision_curve(
     result = decided.select(*keys, *DECISIONS, *ends, "note").sort(
         *keys, "prior", "threshold", nulls_last=True
     )
-    return like(given, with_level(result, level) if intervals else result)
+    return result_like(given, with_level(result, level) if intervals else result)
 
 
 def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
@@ -433,7 +433,7 @@ def expected_cost(
         .select(*names[: names.index("note") + 1], *limits, *EXPECTED_COSTS)
         .sort(*names[: names.index("rule")], "prior", nulls_last=True)
     )
-    return like(
+    return result_like(
         given, with_level(result, level_of(priors)) if isinstance(priors, pl.DataFrame) else result
     )
 

@@ -19,7 +19,7 @@ from polaroc.base.columns import (
     with_level,
 )
 from polaroc.base.statistics import ROUNDING
-from polaroc.curves.curve import cases_or_curve, curves_of, like
+from polaroc.curves.curve import cases_or_curve, curves_of, result_like
 from polaroc.curves.surface import at_priors, surface_keys
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.audit import dependence, with_note
@@ -276,7 +276,7 @@ def operating_points(
     )
     if cases is not None and confidence is not None:
         result = with_note(result, dependence(cases), has_point)
-    return like(given, with_level(result, level_of(at)) if is_estimate(at) else result)
+    return result_like(given, with_level(result, level_of(at)) if is_estimate(at) else result)
 
 
 def _limits_of(

@@ -71,7 +71,7 @@ def cells(predictions: Predictions) -> IbisTable:
     summed = count_cells(predictions).mutate(**sums)
     if not cases.counted_by:
         return summed
-    # The last running sum must be the total, although it was added in another order.
+    # The last running sum must equal the total, although rows were added in another order.
     return summed.mutate(
         tp=(_.tp < _.positives * literal(1 - ROUNDED)).ifelse(_.tp, _.positives),
         fp=(_.fp < _.negatives * literal(1 - ROUNDED)).ifelse(_.fp, _.negatives),

@@ -238,7 +238,7 @@ def probabilities(
         hull_blocks(tuned, keys)
         .with_columns(
             pl.col(LEAST).clip(-FINITE, FINITE),
-            # Without an upper end above the best block.
+            # The best block has no upper end.
             within(pl.col(LEAST).shift(1), keys).alias(MOST),
             observed.alias(OBSERVED_PRIOR),
             is_among(observed, resolved).alias(IS_SAME),

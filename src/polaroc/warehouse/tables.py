@@ -91,7 +91,7 @@ def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
     parts, codes = [], set()
     for name in names["score"]:
         value, of_score = _score(table[name])
-        # On some engines NaN is also null, so that NaN has to be first.
+        # NaN comes first, as some engines take NaN for null, too.
         in_order = sorted([*of_score, *errors], key=lambda error: error[0] != NAN_SCORE)
         codes |= {code for code, _ in in_order}
         error = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in in_order))
@@ -116,7 +116,7 @@ def declared(
         # Labels of any type may be meant.
         columns = {**columns, "positive": None}
     cases = as_cases(pl.LazyFrame(schema=schema), columns, needs=needs)
-    # Some engines ignore case.
+    # Names are compared in lower case, as some engines do.
     reserved = {*RESERVED, "model", "fold"}
     taken = [key for key in cases.by if key.lower() in reserved or key.lower().startswith(PRIVATE)]
     if taken:
@@ -151,7 +151,7 @@ def keys_of(table: IbisTable, cases: Cases[Any]) -> dict[str, Any]:
     if len(folds) == 1:
         keys["fold"] = key(folds[0])
     elif folds:
-        # Several are joined by dots.
+        # The values of several columns are joined by dots.
         texts = (table[name].cast("string") for name in folds)
         parts = [
             text.replace("\\", "\\\\").replace(".", "\\.").fill_null("\\null") for text in texts

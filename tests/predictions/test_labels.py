@@ -5,6 +5,8 @@ from datetime import date, time, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
@@ -162,6 +164,27 @@ def test_a_text_of_a_missing_label_is_no_negative(text, kind):
     assert curve.select("positives", "negatives", "tpr", "fpr").null_count().row(0) == (
         (curve.height,) * 4
     )
+
+
+MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null"}
+WORDS = ["yes", "Yes", " yes", "no", "NA", " na", "nAn ", "n/A", "None", "none", "NuLL", "", "\t"]
+
+
+@given(st.lists(st.sampled_from([*WORDS, None])), st.sampled_from(["yes", "NA", "None"]))
+@settings(deadline=None, max_examples=50)
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
+def test_labels_of_tables_in_memory_and_of_plans_are_read_alike(words, positive):
+    words = [positive, *words]
+    positives = words.count(positive)
+    others = [word for word in words if word != positive]
+    missing = sum(
+        word is None or word.strip().lower() in MISSING or word.strip() == "None" for word in others
+    )
+    table = pl.DataFrame({"truth": words, "score": 0.5})
+    for frame in (table, table.lazy()):
+        report = pr.check(frame, positive=positive)
+        found = report.select("positives", "negatives", "missing").row(0)
+        assert found == (positives, len(others) - missing, missing)
 
 
 @pytest.mark.parametrize(

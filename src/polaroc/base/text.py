@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import product
 from math import ceil, floor, log10
 
 import polars as pl
@@ -47,10 +48,18 @@ def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
     return first + (f" and {rows.height - highest} more" if rows.height > highest else "")
 
 
+def spellings(words: Iterable[str]) -> list[str]:
+    """The words in every mixture of small and capital letters.
+
+    To look a text up among them is faster than to write each row in small letters.
+    """
+    letters = (zip(word.lower(), word.upper(), strict=True) for word in words)
+    return sorted({"".join(spelling) for word in letters for spelling in product(*word)})
+
+
 def is_missing_text(text: pl.Expr) -> pl.Expr:
     """Whether a text stands for a missing value, such as "NA" or ""."""
-    word = text.str.strip_chars()
-    return word.str.to_lowercase().is_in(MISSING_WORDS) | (word == MISSING_TEXT)
+    return text.str.strip_chars().is_in([*spellings(MISSING_WORDS), MISSING_TEXT])
 
 
 def named(models: Sequence[object], last: str = "and") -> str:

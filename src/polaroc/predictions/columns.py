@@ -21,6 +21,7 @@ from polaroc.base.text import is_missing_text
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.row_checks import (
     INEXACT,
+    TEXTUAL,
     check_numeric,
     score_column,
     truth_column,
@@ -165,12 +166,27 @@ def canonical_rows(
     if "fold" in names:
         folds = names["fold"]
         chosen.append((key(folds[0]) if len(folds) == 1 else _joined(folds)).alias("fold"))
-    raw = {role: names[role][0] for role in ROLES if role in names and role not in SEVERAL}
-    for role, name in raw.items():
-        chosen.append((key(name) if role in IDENTIFYING else pl.col(name)).alias(role))
-    if "truth" in raw and positive is not None:
-        # Labels are checked on the rows that were read: a plan is not read again.
-        chosen.append(pl.col(raw["truth"]).alias(LABEL))
+    for role in ("model", "case", "cluster"):
+        if role in names:
+            chosen.append(key(names[role][0]).alias(role))
+    row_errors: dict[int, pl.Expr] = {}
+    if "truth" in names:
+        (name,) = names["truth"]
+        in_memory = isinstance(table, pl.DataFrame)
+        labels = table[name].unique() if in_memory and schema[name] in TEXTUAL else None
+        truth, row_errors = truth_column(pl.col(name), schema[name], name, positive, labels)
+        chosen.append(truth.alias("truth"))
+        if positive is not None and not in_memory:
+            # Labels are checked on the rows that were read: a plan is not read again.
+            chosen.append(pl.col(name).alias(LABEL))
+    for role in ("weight", "count"):
+        if role in names:
+            (name,) = names[role]
+            weight, errors = weight_column(pl.col(name), schema[name], name, role)
+            chosen.append(weight.alias(role))
+            row_errors |= errors
+    # Before a wide table becomes long, since each row has one truth and many scores.
+    chosen.append(_first_code(row_errors).alias("error"))
     if is_wide(columns):
         if "case" not in names:
             table = table.with_row_index(ROW)
@@ -179,29 +195,26 @@ def canonical_rows(
     else:
         inexact = [IS_INEXACT] if IS_INEXACT in schema else []
         rows = table.select(*chosen, *(pl.col(name).alias("score") for name in scores), *inexact)
+    if not scores:
+        return rows, (*row_errors,)
     types = rows.collect_schema()
-    values: dict[str, pl.Expr] = {}
-    errors: dict[int, pl.Expr] = {}
-    if scores:
-        if types["score"] == pl.String:
-            check_numeric("score", pl.String(), scores, _first_word(rows.lazy()))
-        values["score"], errors = score_column(pl.col("score"), types["score"], scores)
-        if IS_INEXACT in types:
-            errors[INEXACT] = pl.col(IS_INEXACT)
-    if "truth" in raw:
-        values["truth"], of_truth = truth_column(
-            pl.col("truth"), types["truth"], raw["truth"], positive
-        )
-        errors |= of_truth
-    for role in ("weight", "count"):
-        if role in raw:
-            values[role], of_role = weight_column(pl.col(role), types[role], raw[role], role)
-            errors |= of_role
-    error = pl.coalesce(
-        pl.lit(None, pl.UInt8),
-        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in errors.items()),
+    if types["score"] == pl.String:
+        check_numeric("score", pl.String(), scores, _first_word(rows.lazy()))
+    score, score_errors = score_column(pl.col("score"), types["score"], scores)
+    if IS_INEXACT in types:
+        score_errors[INEXACT] = pl.col(IS_INEXACT)
+    rows = rows.with_columns(
+        score.alias("score"), error=pl.coalesce(_first_code(score_errors), "error")
     )
-    return rows.with_columns(**values, error=error).drop(IS_INEXACT, strict=False), (*errors,)
+    return rows.drop(IS_INEXACT, strict=False), (*score_errors, *row_errors)
+
+
+def _first_code(errors: Mapping[int, pl.Expr]) -> pl.Expr:
+    """The code of the first error that a row has, else null."""
+    return pl.coalesce(
+        pl.lit(None, pl.UInt8),
+        *(pl.when(is_wrong).then(pl.lit(code, pl.UInt8)) for code, is_wrong in errors.items()),
+    )
 
 
 def _joined(folds: Sequence[str]) -> pl.Expr:

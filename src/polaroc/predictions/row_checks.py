@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import one_or_several
 from polaroc.base.columns import GREATEST_LABEL, LABEL, LEAST_LABEL, ROW_ERROR, TRUTH
-from polaroc.base.text import is_missing_text, joined_notes
+from polaroc.base.text import is_missing_text, joined_notes, spellings
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Label
 
@@ -137,9 +137,16 @@ def check_numeric(
 
 
 def truth_column(
-    raw: pl.Expr, dtype: pl.DataType, name: str, positive: Label | Sequence[Label] | None
+    raw: pl.Expr,
+    dtype: pl.DataType,
+    name: str,
+    positive: Label | Sequence[Label] | None,
+    labels: pl.Series | None = None,
 ) -> tuple[pl.Expr, dict[int, pl.Expr]]:
-    """The truth as Boolean, and its errors by code."""
+    """The truth as Boolean, and its errors by code.
+
+    Of a column of text in memory, the distinct `labels` spare a test of each row for missing ones.
+    """
     textual = dtype in TEXTUAL
     if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
         raise InvalidPredictions(
@@ -147,22 +154,22 @@ def truth_column(
             "Categorical, Enum.",
             hint="make a Boolean column first, for example pl.col(...) == ...",
         )
-    if textual:
-        raw = raw.cast(pl.String)
     missing = raw.is_null() | (raw.is_nan() if dtype.is_float() else False)
     named = pl.lit(False)
     if positive is not None:
         named = pl.any_horizontal(raw == label for label in labels_of(positive, dtype))
-    if textual:
-        missing |= is_missing_text(raw) & ~named
+    if textual and labels is not None:
+        texts = labels.cast(pl.String).to_frame().filter(is_missing_text(pl.all())).to_series()
+        missing |= raw.is_in(texts.to_list()) & ~named
+    elif textual:
+        missing |= is_missing_text(raw.cast(pl.String)) & ~named
     errors = {NULL_TRUTH: missing}
     if positive is not None:
         return pl.when(~missing).then(named), errors
     if dtype in (pl.Boolean, pl.Null):
         return raw.cast(pl.Boolean), errors
     if textual:
-        word = raw.str.to_lowercase()
-        yes, no = word.is_in(POSITIVE_WORDS), word.is_in(NEGATIVE_WORDS)
+        yes, no = raw.is_in(spellings(POSITIVE_WORDS)), raw.is_in(spellings(NEGATIVE_WORDS))
     else:
         yes, no = raw == 1, raw == 0
     return yes, errors | {UNKNOWN_LABEL: ~(yes | no)}

@@ -98,13 +98,26 @@ def test_results_go_to_a_table_and_a_page(files):
     more = [*SET, "--labelled", str(files / "labels1.parquet"), "--looks", "30"]
     result = polaroc(files, 1, 2, 3, more=[*more, "--out", str(out), "--report", str(page)])
     assert result.exit_code == 1, result.output
-    assert "Written to" in result.output
+    printed = "".join(result.output.split())
+    assert f"Writtento{out}." in printed
+    assert f"Writtento{page}." in printed
+    # The note on days that differ names the option.
+    assert "--batchday" in printed
     table = pl.read_csv(out)
     assert table.filter(day=2)["quantity"].to_list() == [
         "prior", "posfrac", "tpr", "fpr", "precision", "cost"
     ]  # fmt: skip
     assert "precision_labelled" in table.filter(day=1)["quantity"]
     assert "One alarm at day 3" in Page(page).text()
+
+
+def test_whole_numbers_are_not_cut_into_periods(files):
+    result = polaroc(files, 1, more=[*SET, "--every", "1w"])
+    assert result.exit_code == 2
+    assert "every is '1w' and 'day' is" in result.stderr
+    assert "damaged" not in result.stderr
+    few = polaroc(files, 1, 2, more=[*SET, "--looks", 1])
+    assert "or longer ones such as weeks" in few.stderr
 
 
 def test_points_from_a_file(files):

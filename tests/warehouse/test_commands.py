@@ -30,6 +30,7 @@ def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
         (["--interpolation", "hull"], "'hull' is not one of"),
         (["--prior", "2"], "prior is 2.0"),
         (["--table", "a.b.c.d"], "catalog.schema.name"),
+        (["--table", "read_parquet('x.parquet')"], "make a view of a file"),
     ],
 )
 def test_sql_says_what_it_cannot_do(arguments, said):

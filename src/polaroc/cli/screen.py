@@ -27,10 +27,10 @@ RENAME_FILE = "rename the file, folder or column."
 OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
-        "by", "case", "champion", "challenger", "cluster", "confidence", "cost_fn", "cost_fp",
-        "count", "every", "fold", "interpolation", "level", "margin", "measure", "memory",
-        "model", "nulls", "over", "positive", "prior", "score", "test_train_ratio", "time",
-        "truth", "tuning", "weight",
+        "batch", "by", "case", "champion", "challenger", "cluster", "confidence", "cost_fn",
+        "cost_fp", "count", "every", "fold", "interpolation", "level", "margin", "measure",
+        "memory", "model", "nulls", "over", "positive", "prior", "score", "test_train_ratio",
+        "time", "truth", "tuning", "weight",
     )
 } | {
     "recall": "--min-recall", "precision": "--min-precision", "posfrac": "--max-posfrac",

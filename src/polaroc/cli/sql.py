@@ -20,8 +20,8 @@ def sql(
     dialect: Annotated[Dialect, typer.Option(help="SQL of which warehouse.")] = "duckdb",
     positive: opt.Positive = None,
     nulls: opt.HowNulls = "raise",
-    model: opt.Model = None,
-    fold: opt.Fold = None,
+    model: Annotated[opt.Text, opt.option("COLUMN", "Models.")] = None,
+    fold: Annotated[opt.Texts, opt.option("COLUMN", "Folds; may be repeated.")] = None,
     count: opt.Count = None,
     weight: opt.Weight = None,
     by: opt.By = None,
@@ -36,7 +36,8 @@ def sql(
 ) -> None:
     """Print a query of the areas of a table: auc, auprec, iauprec.
 
-    The table is not looked at: only the columns that are named are used.
+    It reads no table and no file, so name all columns. It needs the extra `warehouse`: in a clone
+    of the repository, pip install ".[warehouse]".
 
     Example: polaroc sql --dialect snowflake --table sales.predictions --truth LABEL
     --score P --model MODEL --prior 0.05 > measures.sql

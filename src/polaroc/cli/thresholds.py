@@ -260,6 +260,7 @@ def monitor(
         output.write(Rows("monitor", result.table, []))
     if report is not None:
         pr.report(result, path=report)
+        print_notes([f"Written to {report}."], beside_results=not as_json)
     deliver(result, as_json, out, code=ALARM if result.alarms.height else 0)
 
 

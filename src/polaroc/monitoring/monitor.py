@@ -11,12 +11,13 @@ from polaroc.base.columns import (
     OVER_ENDS,
     PRIOR_LIMITS,
     column_name,
+    private,
     refuse_clash,
     with_key_types,
     with_level,
 )
 from polaroc.base.statistics import binomial_band, normal
-from polaroc.base.text import listed_rows, noted_by_kind
+from polaroc.base.text import noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 from polaroc.monitoring.estimate_prior import errors_named, estimated_priors
 from polaroc.monitoring.result import Monitor
@@ -29,6 +30,8 @@ from polaroc.typing import Table
 
 # Columns of the tables, and of the alarms, besides those of rates and estimates.
 OF_RESULT = ("source", "alarm", "table", "quantity")
+# The note on a threshold that cannot be judged on the reference.
+NO_RATES = private("no_rates")
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
 # Each look may raise a false alarm by the prior, by the shape, and by labels.
 QUESTIONS = 3
@@ -168,7 +171,7 @@ def monitor(
     if (periods := used.rows[time].n_unique()) > looks:
         raise InvalidArgument(
             f"deployed: {time!r} has {periods:,} periods, and looks is {looks:,}.",
-            hint="give the number of periods that will be looked at, or longer ones: every='1d'.",
+            hint="give the number of periods that will be looked at, or longer ones such as weeks.",
         )
     keys, all_keys = known.keys, used.keys
     refuse_clash(all_keys, OF_RESULT)
@@ -188,7 +191,7 @@ def monitor(
     is_tuning_table = rates["note"].str.contains("as on the tuning table").any()
     rates = joined(rates, ranges).select(
         *keys, "threshold", "tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper",
-        *OVER_ENDS,
+        *OVER_ENDS, pl.col("note").alias(NO_RATES),
     )  # fmt: skip
     estimates = estimated_priors(known, used, batch, 1 - error, error)
     called = joined(used.valid_rows, rates.select(*keys, "threshold")).group_by(all_keys).agg(
@@ -197,12 +200,15 @@ def monitor(
     found = joined(joined(estimates.filter(pl.col(time).is_not_null()), rates), called)
 
     is_unknown = pl.any_horizontal(pl.col("tpr", "fpr").is_null())
-    unknown = found.filter(is_unknown).select(keys or "tpr").unique().sort(pl.all())
+    why = pl.col(NO_RATES).fill_null("the reference has no cases of it")
+    unknown = found.filter(is_unknown).select(*keys, why).unique().sort(pl.all())
     if unknown.height:
+        by_key = [(", ".join(map(str, key)), note) for *key, note in unknown.rows()]
+        reasons = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
         raise InvalidPredictions(
-            "there is no threshold, or the reference has no cases of both classes"
-            + (f", for {listed_rows(unknown, 3)}." if keys else "."),
-            hint="give labelled cases of each key, or leave its scores out.",
+            f"the reference shows no rates of a threshold: {' '.join(reasons)}",
+            hint="give a threshold and labelled cases of both classes for each key, or leave its "
+            "scores out.",
         )
 
     low, high = OVER_ENDS
@@ -267,7 +273,14 @@ def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataF
             hint="give each row its time, or leave such rows out.",
         )
     if every is not None:
-        rows = rows.with_columns(pl.col(time).dt.truncate(every))
+        try:
+            rows = rows.with_columns(pl.col(time).dt.truncate(every))
+        except pl.exceptions.PolarsError:
+            raise InvalidArgument(
+                f"every is {every!r} and {time!r} is {rows[time].dtype}, allowed are lengths such "
+                "as '1d', '1w' and '1mo', for dates and times.",
+                hint="for other types leave it out, and name a column of the periods as time.",
+            ) from None
     columns = {**cases.columns, "by": [*cases.by, time]}
     return each_counted(as_cases(rows, columns, needs=["score"])).collect()
 

@@ -246,7 +246,7 @@ def need_scikit_learn() -> None:
     except ImportError:
         raise MissingExtra(
             "scikit-learn is needed, which is not installed.",
-            hint="pip install 'polaroc[sklearn]'.",
+            hint='in a clone of the repository: pip install ".[sklearn]"',
         ) from None
 
 

@@ -277,10 +277,12 @@ def _fetched(predictions: Predictions) -> Cases[pl.DataFrame]:
 def _unseen(name: str, columns: Columns) -> IbisTable:
     """A table of which only its name is known, with the columns that are named."""
     *places, last = name.split(".")
-    if len(places) > 2 or not all((*places, last)):
+    # The query quotes the names, so that quotation marks and calls would be part of them.
+    if len(places) > 2 or not all((*places, last)) or {*name} & {*"()'\"`"}:
         raise InvalidArgument(
             f"the table is {name!r}, allowed are name, schema.name and catalog.schema.name.",
-            hint="a name with a dot in it needs a view.",
+            hint="make a view of a file, of a query, or of a table with a dot in its name: CREATE "
+            "VIEW predictions AS SELECT ...",
         )
     place = dict(zip(("database", "catalog"), reversed(places), strict=False))
     roles: Any = {**dict(zip(NEEDED, NEEDED, strict=True)), **columns}

@@ -47,7 +47,7 @@ class _Ibis:
         except ImportError:
             raise MissingExtra(
                 "polaroc.warehouse needs ibis, which is not installed.",
-                hint="pip install 'polaroc[warehouse]'",
+                hint='in a clone of the repository: pip install ".[warehouse]"',
             ) from None
         return getattr(library, name)
 

@@ -311,3 +311,20 @@ def test_the_numbers_of_the_answer_add_up_and_are_all_as_measured(over, costs):
     assert [missed, positives, alarms, total] == pytest.approx(exact, rel=0.01, abs=0.51)
     (lost,) = choice.models.filter(model=other)["mean"]
     assert fewer == pytest.approx(n * (lost - mean) / fp, rel=0.06)
+
+
+def test_a_correction_that_changes_no_digit_is_not_shown():
+    # One case in ten is wrong; the other model says nothing, and is far behind.
+    rows = pl.DataFrame({"case": range(400), "truth": [True, False] * 200})
+    right = pl.col("truth") != (pl.col("case") % 20 < 2)
+    test, tuning = (
+        pl.concat(
+            rows.with_columns(pl.col("case") + first, score=score, model=pl.lit(name))
+            for name, score in (("good", right.cast(pl.Float64)), ("constant", pl.lit(0.5)))
+        )
+        for first in (0, 1_000)
+    )
+    tuning = tuning.with_columns(pl.col("score") * 0.9)
+    choice = pr.choose(test, over=(0.05, 0.2), cost_fn=5, tuning=tuning)
+    assert choice.models["model"][0] == "good"
+    assert not any("Corrected" in warning for warning in choice.warnings)

@@ -285,12 +285,14 @@ def caveats(
     elif evidence.is_known:
         basis = IDENTICAL if models.height > 1 else ""
     notes = [basis.rstrip()]
-    if after is not None and (after < before) == higher:
+    sign = 1 if higher else -1
+    figures = [_figure(one, higher) for one in (before, after) if one is not None]
+    if after is not None and sign * (before - after) > 0 and figures[0] != figures[1]:
         too, far = ("high", "highest") if higher else ("low", "lowest")
         notes.append(
             f"The {name} of the first model is likely too {too}, because it was picked for being "
             f"the {far} of {models.height}, and chance helped. Corrected for that, "
-            f"{_figure(before, higher)} becomes {_figure(after, higher)}."
+            f"{figures[0]} becomes {figures[1]}."
         )
     return [*filter(None, [*notes, changes(priors)])]
 

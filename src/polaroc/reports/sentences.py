@@ -140,7 +140,7 @@ def _headline(findings: Findings) -> str:
 def _none_does(thresholds: Thresholds) -> str:
     """Why no threshold is set."""
     if thresholds.need.kind == "cost":
-        return "at these costs none of the thresholds pays"
+        return "at these costs none of the thresholds that may be chosen pays"
     return f"none of the thresholds would {thresholds.need}"
 
 

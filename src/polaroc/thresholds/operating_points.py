@@ -243,8 +243,9 @@ def operating_points(
 
     has_point = T.is_not_null()
     cheapest = ": that costs least" if rule == "cost" else f" by the rule {rule!r}"
+    why = pl.coalesce("note", pl.lit(f"nothing is called positive{cheapest}"))
     no_alarm = pl.when(has_point & pl.col(SCORE).is_null()).then(
-        pl.lit(f"raise no alarm: nothing is called positive{cheapest}")
+        pl.format("raise no alarm: {}", why)
     )
     added = dict[str, pl.Expr]()
     if belief is not None:
@@ -338,7 +339,7 @@ def _selected(
 ) -> pl.LazyFrame:
     """The allowed point of each curve where an objective is greatest; of equals the first.
 
-    Where there is none, threshold and rates are null; `note` is why there would be none.
+    Where there is none, threshold and rates are null; `note` is why no positive call is allowed.
     """
     worth, called = private("worth"), private("called")
     # An estimated prior may be missing, 0 or 1.
@@ -348,8 +349,9 @@ def _selected(
         *groups, SCORE, "tpr", "fpr", "positives", "negatives", lack.alias("note"),
         pl.when(may).then(objective).alias(worth), CALLED.alias(called),
     ).cache()  # fmt: skip
+    may_call = (pl.col(worth).is_not_null() & (pl.col(called) > 0)).any()
     best = placed.group_by(groups).agg(
-        pl.col("positives", "negatives").max(), pl.col("note").first()
+        pl.col("positives", "negatives").max(), pl.when(~may_call).then(pl.col("note").first())
     )
     # Equal but for rounding.
     least = pl.col(worth).max() - ROUNDING * pl.col(worth).abs().max()

@@ -243,9 +243,9 @@ def operating_points(
 
     has_point = T.is_not_null()
     cheapest = ": that costs least" if rule == "cost" else f" by the rule {rule!r}"
-    why = pl.coalesce("note", pl.lit(f"nothing is called positive{cheapest}"))
+    reason = pl.coalesce("note", pl.lit(f"nothing is called positive{cheapest}"))
     no_alarm = pl.when(has_point & pl.col(SCORE).is_null()).then(
-        pl.format("raise no alarm: {}", why)
+        pl.format("raise no alarm: {}", reason)
     )
     added = dict[str, pl.Expr]()
     if belief is not None:

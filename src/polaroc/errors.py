@@ -3,6 +3,8 @@
 import sys
 import warnings
 from collections.abc import Sequence
+from itertools import takewhile
+from traceback import walk_stack
 
 MAX_NAMES, MAX_LETTERS = 20, 60
 
@@ -63,11 +65,20 @@ class PolarocWarning(UserWarning):
 
 def warn(message: str) -> None:
     """Issue a `PolarocWarning` at the line that called the package."""
-    frame, level = sys._getframe().f_back, 2
+    warnings.warn(message, PolarocWarning, stacklevel=len(_calls()) + 1)
+
+
+def called_function() -> str:
+    """The name of the function that was called from outside of the package."""
+    return [name for package, name in _calls() if package == "polaroc"][-1]
+
+
+def _calls() -> list[tuple[str, str]]:
+    """The package and the name of each running function, up to the line that called this one."""
+    frames = (frame for frame, _ in walk_stack(sys._getframe(1)))
+    calls = ((at.f_globals.get("__name__", "").split(".")[0], at.f_code.co_name) for at in frames)
     # A lazy frame calls the package from within Polars.
-    while frame and frame.f_globals.get("__name__", "").split(".")[0] in ("polaroc", "polars"):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, PolarocWarning, stacklevel=level)
+    return [*takewhile(lambda call: call[0] in ("polaroc", "polars"), calls)]
 
 
 def _rebuild(kind: type[PolarocError], problem: str, hint: str) -> PolarocError:

@@ -18,7 +18,7 @@ from polaroc.base.columns import (
     private,
 )
 from polaroc.base.text import is_missing_text
-from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, called_function, quoted
 from polaroc.predictions.row_checks import (
     INEXACT,
     TEXTUAL,
@@ -74,7 +74,8 @@ def named_columns(
     """The columns of each role; raise for columns that are missing or cannot have their role."""
     unknown = [name for name in columns if name not in KEYWORDS]
     if unknown:
-        raise TypeError(f"there is no keyword argument {quoted(unknown)}; see help(pr.cases)")
+        function = called_function()
+        raise TypeError(f"{function} has no keyword argument {quoted(unknown)}; see its help")
     names = {}
     for role in (*ROLES, "by"):
         value = columns.get(role)

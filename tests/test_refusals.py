@@ -71,6 +71,8 @@ REFUSALS = [
      "no keyword argument 'score_prior'", TypeError),
     ("pr.evaluate(cases, clustre='case')", "evaluate has no keyword argument 'clustre'",
      TypeError),
+    ("pr.operating_points(one, target=0.3, over=(0.1, 0.2))",
+     "the rule 'balanced' aims at nothing.\nHint: name the rule of a target"),
     ("one.pipe(pr.operating_points, over=(0.1, 0.2), confidnce=0.95)",
      "operating_points has no keyword argument 'confidnce'", TypeError),
     ("pr.cases(table, by='model')", "by has the column 'model', reserved"),

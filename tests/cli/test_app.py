@@ -40,6 +40,7 @@ REFUSED = [
     ([*READ, "--interpolation", "spline"], "is not one of 'exact', 'linear', 'step', 'hull'"),
     ([*READ, "--over", "0.1"], "requires 2 arguments"),
     (["evaluate", "none.parquet", *BASE], "no file matches 'none.parquet'"),
+    (["evaluate", *ONE, "other"], "repeat the option, --score A --score B"),
     (["evaluate", "broken.parquet", *BASE], "broken.parquet"),
     (["evaluate", "words.csv", *BASE], "'none' in row 2 is none"),
     (["evaluate", "p.parquet", "--truth", "label", "--score", "score"], "no column 'label'"),

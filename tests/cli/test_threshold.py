@@ -158,6 +158,9 @@ def test_the_rule_that_is_used_where_none_is_named_is_said(files):
         found = pl.DataFrame(json.loads(result.stdout), schema=expected.schema)
         assert_same_numbers(found, expected)
         assert "no --rule" not in threshold(*tuning, *more, "--rule", rule).output
+        # At which prior the limits are kept is not left open either.
+        assert "no --prior or --over is given" in result.stderr
+        assert "no --prior" not in threshold(*tuning, *more, "--prior", 0.1).output
     asked = threshold(*tuning, "--over", 0.05, 0.2)
     assert asked.exit_code == 2
     assert "the rule 'balanced' needs one prior" in asked.output

@@ -253,6 +253,15 @@ def test_points_say_what_they_promise():
     )
     assert safe.select("prior", "over").row(0) == (0.125, "0.05 to 0.2")
     assert "promise" not in plain.columns
+    # Estimated ends are rounded so that the promise holds between them.
+    for lower, upper, words in (
+        (0.0811735, 0.123033, "8.12 to 12.3 %"),
+        (0.07, 0.3, "7 to 30 %"),
+        (0.1000012, 0.1000018, "10.00012 to 10.00018 %"),
+    ):
+        estimated = pl.DataFrame({"prior": [0.1], "lower": [lower], "upper": [upper]})
+        found = points(table(), "capacity", target=0.3, confidence=0.9, priors=estimated)
+        assert found["promise"].item().endswith(f"as long as {words} are positive.")
     several = {"recall": 0.5, "posfrac": 0.25, "fnr": 0.5, "informedness": 0.2}
     assert points(table(), constraints=several, priors=0.1, confidence=0.9)["promise"].item() == (
         "With 90 % confidence at least 5 of 10 positives are found, at most 25 of 100 cases raise "

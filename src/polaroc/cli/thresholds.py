@@ -112,6 +112,10 @@ def threshold(
             points = pr.operating_points(cases, **at, **choosing)
             if rule is None:
                 print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
+            if not prior and over is None:
+                print_notes(
+                    ["Note: no --prior or --over is given: the share of positives of FILES."]
+                )
     is_chosen = apply is not None or bool(points["tpr"].is_not_null().any())
     written_to = out if is_chosen else None
     if written_to is not None:

@@ -81,7 +81,8 @@ def find_files(paths: Sequence[str]) -> list[Path]:
         if not matches:
             raise InvalidArgument(
                 f"no file matches {path!r}.",
-                hint="check the path; quote a pattern so that the shell leaves it alone.",
+                hint="check the path; quote a pattern so that the shell leaves it alone; for "
+                "several columns repeat the option, --score A --score B.",
             )
         for match in map(Path, matches):
             for file in _in_folder(match) if match.is_dir() else [match]:

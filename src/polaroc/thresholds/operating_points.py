@@ -290,16 +290,17 @@ def _limits_of(
     """The constraints and the target of a rule; raise where the arguments do not fit it."""
     check_choice("rule", rule, tuple(RULES))
     limited, limits = RULES[rule].limits, {**constraints}
-    if over is not None and RULES[rule].needs_one_prior:
-        raise InvalidArgument(
-            f"the rule {rule!r} needs one prior, and over is a range.",
-            hint="give priors=0.05, or the costs of errors, such as cost_fn=5.",
-        )
     if limited is None and (rule == "threshold") == (target is None):
         needed = "needs a number" if target is None else "aims at nothing"
         raise InvalidArgument(
             f"target is {target!r}, but the rule {rule!r} {needed}.",
-            hint="give target=0.5 for 'threshold', 'recall', 'precision', 'fpr' and 'capacity'.",
+            hint="name the rule of a target: operating_points(..., 'precision', target=0.8); "
+            "'threshold', 'recall', 'fpr' and 'capacity' have one, too.",
+        )
+    if over is not None and RULES[rule].needs_one_prior:
+        raise InvalidArgument(
+            f"the rule {rule!r} needs one prior, and over is a range.",
+            hint="give priors=0.05, or the costs of errors, such as cost_fn=5.",
         )
     if limited is not None:
         # No sample can be confident of 0 or 1.

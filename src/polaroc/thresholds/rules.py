@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -189,6 +190,11 @@ def promise(limits: Mapping[str, float], confidence: float, priors: Sequence[flo
     --------
     >>> promise({"precision": 0.8}, 0.95, (0.05, 0.2))
     'With 95 % confidence at least 8 of 10 alarms are right, as long as 5 to 20 % are positive.'
+
+    Estimated ends are rounded to where the promise holds:
+
+    >>> promise({"precision": 0.8}, 0.95, (0.0811735, 0.123033)).partition(", ")[2]
+    'as long as 8.12 to 12.3 % are positive.'
     """
     # A difference of two shares counts no cases.
     parts = [
@@ -198,9 +204,22 @@ def promise(limits: Mapping[str, float], confidence: float, priors: Sequence[flo
     together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     while_so = ""
     if any(LIMITED[name].by_prior for name in limits):
-        ends = " to ".join(f"{100 * prior:.6g}" for prior in sorted(set(priors)))
-        while_so = f", as long as {ends} % are positive"
+        while_so = f", as long as {_per_cent(min(priors), max(priors))} % are positive"
     return f"With {100 * confidence:.6g} % confidence {together}{while_so}."
+
+
+def _per_cent(low: float, high: float) -> str:
+    """A prior, or a range without its ends' last digits, and not wider for that."""
+    if low == high:
+        return f"{100 * low:.6g}"
+    for digits in range(3, 13):
+        ends = [
+            Context(prec=digits, rounding=inwards).create_decimal(f"{100 * end:.12g}")
+            for end, inwards in ((low, ROUND_CEILING), (high, ROUND_FLOOR))
+        ]
+        if ends[0] < ends[1]:
+            break
+    return " to ".join(f"{end.normalize():f}" for end in ends)
 
 
 def _of_many(share: float) -> str:

@@ -21,6 +21,7 @@ from polaroc.reports.words import case_counts
 GENERATOR = "polaroc report"
 # How a page and JSON begin that were made here.
 MARKS = ('<meta name="generator" content="polaroc', f'"generator": "{GENERATOR}')
+OF_AREAS = " The tests compare areas, which count all thresholds, and not the costs above."
 LIBRARIES = (
     "polaroc", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2",
 )  # fmt: skip
@@ -92,7 +93,8 @@ def contents(findings: Findings) -> dict[str, Any]:
         "thinned": f"Charts show the best {MAX_DRAWN} of {count} models; tables have all."
         if count > MAX_DRAWN else "",
         "thresholds": tables.threshold_table(findings),
-        "verdict": "" if comparison is None else comparison.answer,
+        "verdict": "" if comparison is None
+        else f"{comparison.answer}{OF_AREAS if findings.by_cost else ''}",
         "pairs": tables.pairs_table(findings),
         "audit": tables.audit_table(findings),
         "sources": sources(findings),

@@ -250,7 +250,7 @@ ALL = {
 
 
 @given(
-    scale=st.sampled_from([1e-200, 1e-9, 0.1, 3.0, 1e12, 1e200]),
+    scale=st.sampled_from([1e-200, 1e-9, 0.1, 3.0, 1e12, 1e120]),
     table=tables(kinds=["whole", "real"]),
 )
 def test_the_scale_of_weights_does_not_matter(scale, table):

@@ -80,9 +80,10 @@ def equal_units(weights: Array) -> int:
 
 
 def satterthwaite(influences: Array) -> float:
-    """Degrees of freedom, at least 1, of the variance of a sum of influences (Satterthwaite 1946).
+    """Degrees of freedom, at least 1, of the variance of a sum of influences d: (Σd²)²/Σd⁴ − 1.
 
-    A variance to which few units contribute most is known no better than from so few units.
+    This is Satterthwaite's formula (1946) for squares with one degree of freedom each, less one for
+    the mean, so that n influences of equal size have n − 1.
 
     Examples
     --------

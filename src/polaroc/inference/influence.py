@@ -25,7 +25,7 @@ from polaroc.inference.gradients import (
     point_gradient,
 )
 from polaroc.inference.segment_arrays import CasePlaces, Gradient, Segments
-from polaroc.measures.scoring import case_loss
+from polaroc.measures.scoring import CaseLoss, case_loss
 from polaroc.measures.sensitivity import balanced_point
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import expressions_of
@@ -133,21 +133,29 @@ def influence_of_cases(
         sums |= {name: cases[name][:1] for name in ("positives", "negatives")}
         for i, loss in losses:
             estimates[i] = values(measures[i].estimate, sums)[0]
-            with np.errstate(all="ignore"):
-                scale, slope = values(loss.scale, cases), 0.0
-                if loss.by_score_prior is not None:
-                    slopes = np.nan_to_num(scale * values(loss.by_score_prior, cases))
-                    slope = float(slopes.sum())
-                for of_class, among, of_case, by_prior in zip(
-                    influence[1:], (truth, ~truth), (loss.positive, loss.negative),
-                    (slope, -slope), strict=True,
-                ):  # fmt: skip
-                    case_losses = (scale * values(of_case, cases))[among]
-                    mean = np.average(case_losses, weights=counted[among])
-                    # The influence on an infinite mean is undefined.
-                    centre = mean if np.isfinite(mean) else np.nan
-                    of_class[i] = case_losses - centre + by_prior
+            influence.positives[i], influence.negatives[i] = _influence_on_loss(
+                loss, cases, truth, counted
+            )
     return influence
+
+
+def _influence_on_loss(
+    loss: CaseLoss, cases: Mapping[str, Array], truth: Array, weight: Array
+) -> list[Array]:
+    """The influence of the positives and of the negatives on a mean of losses."""
+    influences = []
+    with np.errstate(all="ignore"):
+        scale, slope = values(loss.scale, cases), 0.0
+        if loss.by_score_prior is not None:
+            slope = float(np.nan_to_num(scale * values(loss.by_score_prior, cases)).sum())
+        for among, of_case, by_prior in (
+            (truth, loss.positive, slope), (~truth, loss.negative, -slope)
+        ):  # fmt: skip
+            case_losses = (scale * values(of_case, cases))[among]
+            mean = np.average(case_losses, weights=weight[among])
+            # The influence on an infinite mean is undefined.
+            influences.append(case_losses - (mean if np.isfinite(mean) else np.nan) + by_prior)
+    return influences
 
 
 def influence_on_cost(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -51,6 +52,43 @@ class ClusterBlock:
     shared: tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]
     key: Array  # of each shared cluster, ascending: in different keys clusters are different
     alone: tuple[Array, Array]  # the sums by place of the squared shares of other cases
+
+    @classmethod
+    def of(
+        cls, ranked: Ranked, numbers: Array, totals: Mapping[str, Array], keys: slice
+    ) -> ClusterBlock:
+        """From ranked rows, the numbers of their clusters, and the totals of all keys."""
+        starts, row_starts = (
+            firsts[keys.start : keys.stop + 1] for firsts in (ranked.starts, ranked.row_starts)
+        )
+        rows = slice(int(row_starts[0]), int(row_starts[-1]))
+        spans = tuple(ends[starts[0] : starts[-1]] - rows.start for ends in ranked.spans)
+        places = CasePlaces.of((spans[0], spans[1]), starts - starts[0], row_starts - rows.start)
+        key = np.repeat(np.arange(len(starts) - 1), np.diff(row_starts))
+        cluster, key_of = _clusters_in_keys(numbers[rows], key, len(starts) - 1)
+        truth = (ranked.codes[rows] & np.uint64(1)).astype(bool)
+        weight = np.ones(len(key)) if ranked.weights is None else ranked.weights[rows]
+        share = weight / np.where(truth, *(totals[name][keys][key] for name in CLASSES))
+        is_shared = np.bincount(cluster, minlength=len(key_of)) > 1
+        number = np.cumsum(is_shared) - 1
+        counts, effective, shared, alone = [], [], [], []
+        for among in (np.flatnonzero(truth), np.flatnonzero(~truth)):
+            sums = np.bincount(cluster[among], share[among], len(key_of))
+            counts.append(np.bincount(key_of, sums > 0, len(starts) - 1))
+            total, fourth = (np.bincount(key_of, sums**n, len(starts) - 1) for n in (2, 4))
+            # As `equal_units`, for each key.
+            equal = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
+            effective.append(np.floor(equal * (1 + ROUNDING)))
+            single = among[~is_shared[cluster[among]]]
+            alone.append(np.bincount(places.place[single], share[single] ** 2, places.size))
+            among = among[is_shared[cluster[among]]]
+            shared.append((places.place[among], number[cluster[among]], share[among]))
+        counts.append(np.bincount(key_of, minlength=len(starts) - 1))
+        return cls(
+            places, np.stack(counts), np.stack(effective),
+            np.bincount(key_of, is_shared, len(starts) - 1) > 0,
+            (shared[0], shared[1]), key_of[is_shared], (alone[0], alone[1]),
+        )  # fmt: skip
 
     def moments(self, by_place: tuple[Array, Array]) -> Array:
         """Sums of squares of the cluster sums of influences, by class, and of their products."""
@@ -141,40 +179,8 @@ def clusters_as_units(
     assert ranked.clusters is not None
     numbers = cluster_numbers(ranked.clusters)
 
-    def block_of(keys: slice) -> ClusterBlock:
-        starts, row_starts = (
-            firsts[keys.start : keys.stop + 1] for firsts in (ranked.starts, ranked.row_starts)
-        )
-        rows = slice(int(row_starts[0]), int(row_starts[-1]))
-        spans = tuple(ends[starts[0] : starts[-1]] - rows.start for ends in ranked.spans)
-        places = CasePlaces.of((spans[0], spans[1]), starts - starts[0], row_starts - rows.start)
-        key = np.repeat(np.arange(len(starts) - 1), np.diff(row_starts))
-        cluster, key_of = _clusters_in_keys(numbers[rows], key, len(starts) - 1)
-        truth = (ranked.codes[rows] & np.uint64(1)).astype(bool)
-        weight = np.ones(len(key)) if ranked.weights is None else ranked.weights[rows]
-        share = weight / np.where(truth, *(totals[name][keys][key] for name in CLASSES))
-        is_shared = np.bincount(cluster, minlength=len(key_of)) > 1
-        number = np.cumsum(is_shared) - 1
-        counts, effective, shared, alone = [], [], [], []
-        for among in (np.flatnonzero(truth), np.flatnonzero(~truth)):
-            sums = np.bincount(cluster[among], share[among], len(key_of))
-            counts.append(np.bincount(key_of, sums > 0, len(starts) - 1))
-            total, fourth = (np.bincount(key_of, sums**n, len(starts) - 1) for n in (2, 4))
-            # As `equal_units`, for each key.
-            equal = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
-            effective.append(np.floor(equal * (1 + ROUNDING)))
-            single = among[~is_shared[cluster[among]]]
-            alone.append(np.bincount(places.place[single], share[single] ** 2, places.size))
-            among = among[is_shared[cluster[among]]]
-            shared.append((places.place[among], number[cluster[among]], share[among]))
-        counts.append(np.bincount(key_of, minlength=len(starts) - 1))
-        return ClusterBlock(
-            places, np.stack(counts), np.stack(effective),
-            np.bincount(key_of, is_shared, len(starts) - 1) > 0,
-            (shared[0], shared[1]), key_of[is_shared], (alone[0], alone[1]),
-        )  # fmt: skip
-
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+        block_of = partial(ClusterBlock.of, ranked, numbers, totals)
         blocks = list(pool.map(block_of, segments.blocks()))
     # A table without rows has no block to concatenate.
     none = np.zeros((3, 0))

@@ -18,7 +18,8 @@ from polaroc.base.columns import PRIVATE
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import resolve_belief
-from polaroc.priors.grids import OBSERVED, check_prior, skew
+from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.priors.grids import skew as skew_of
 
 NOT_PROBABILITIES = "scores are not probabilities"
 INFINITE = "infinite: a positive has the score 0, or a negative the score 1"
@@ -48,7 +49,7 @@ class Scored:
         positives, negatives = arguments.column("positives"), arguments.column("negatives")
         skew_when_right = negatives / positives
         if arguments.score_prior != OBSERVED:
-            skew_when_right = skew(float(arguments.score_prior))
+            skew_when_right = skew_of(float(arguments.score_prior))
         score = arguments.column(SCORE).clip(0.0, 1.0)
         pos, neg = arguments.column("pos"), arguments.column("neg")
         return cls(score * skew_when_right, 1 - score, pos / positives, neg / negatives)
@@ -104,8 +105,8 @@ def case_loss(measure: Measure) -> CaseLoss | None:
     observed = arguments.column("negatives") / arguments.column("positives")
     nodes = [(observed if node is None else node, weight) for node, weight in measure.nodes]
     parts = [
-        [weight * part for part in (*scored.losses(name, skewed), _prior(skewed))]
-        for skewed, weight in nodes
+        [weight * part for part in (*scored.losses(name, skew), _prior(skew))]
+        for skew, weight in nodes
     ]
     positive, negative, by_score_prior, of_positives = map(
         pl.sum_horizontal, zip(*parts, strict=True)
@@ -218,10 +219,10 @@ def _at_priors(build: Build, arguments: MeasureArguments) -> list[Measure]:
     """A loss at each prior."""
     return [
         replace(
-            build(repr(prior), [(skewed, 1.0)], arguments), prior=prior, arguments=arguments,
-            nodes=((skewed if isinstance(skewed, float) else None, 1.0),),
+            build(repr(prior), [(skew, 1.0)], arguments), prior=prior, arguments=arguments,
+            nodes=((skew if isinstance(skew, float) else None, 1.0),),
         )
-        for prior, skewed in arguments.skews
+        for prior, skew in arguments.skews
     ]  # fmt: skip
 
 
@@ -238,9 +239,9 @@ def _over_range(build: Build, arguments: MeasureArguments) -> list[Measure]:
 def _skill(arguments: MeasureArguments) -> list[Measure]:
     """Brier skill: 1 less the Brier score over that of the prior itself, π(1−π)."""
     return [
-        replace(brier, name="brier_skill", estimate=1 - brier.estimate * _inverse_variance(skewed),
+        replace(brier, name="brier_skill", estimate=1 - brier.estimate * _inverse_variance(skew),
                 bounds=(None, 1.0))
-        for brier, (_, skewed) in zip(_at_priors(_brier, arguments), arguments.skews, strict=True)
+        for brier, (_, skew) in zip(_at_priors(_brier, arguments), arguments.skews, strict=True)
     ]  # fmt: skip
 
 

@@ -22,7 +22,8 @@ from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.measures.functions import measured
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
 from polaroc.priors.beliefs import resolve_belief
-from polaroc.priors.grids import range_of, skew
+from polaroc.priors.grids import range_of
+from polaroc.priors.grids import skew as skew_of
 from polaroc.typing import Array, Frame, Quantity
 
 # Straight pieces of a drawn line of equal AccSens.
@@ -172,10 +173,10 @@ class BalancedPoint(NamedTuple):
 
 def balanced_point(prior: float, column: Callable[[str], pl.Expr] = pl.col) -> BalancedPoint:
     """The balanced point at a prior."""
-    skewed, s = skew(prior), segment(column)
+    skew, s = skew_of(prior), segment(column)
     # t and f never fall along the curve: of all segments that end beyond the ray of the
     # prior, the first has the least rates at its ends.
-    beyond = 1 - s.t1 <= skewed * s.f1
+    beyond = 1 - s.t1 <= skew * s.f1
     name = f"{PRIVATE}balanced_{prior!r}"
     ends = (s.t0, s.f0, s.t1, s.f1)
     least: dict[str, pl.Expr] = {
@@ -183,11 +184,11 @@ def balanced_point(prior: float, column: Callable[[str], pl.Expr] = pl.col) -> B
     }
     t0, f0, t1, f1 = map(column, least)
     # The ray crosses this segment, or the level run of negatives before it.
-    shortfall = (1 - t0) - skewed * f0
-    share = shortfall / ((t1 - t0) + skewed * (f1 - f0))
+    shortfall = (1 - t0) - skew * f0
+    share = shortfall / ((t1 - t0) + skew * (f1 - f0))
     inside = shortfall > 0
     t = pl.when(inside).then(t0 + share * (t1 - t0)).otherwise(t0)
-    f = pl.when(inside).then(f0 + share * (f1 - f0)).otherwise((1 - t0) / skewed)
+    f = pl.when(inside).then(f0 + share * (f1 - f0)).otherwise((1 - t0) / skew)
     return BalancedPoint(t, f, least)
 
 

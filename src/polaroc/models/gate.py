@@ -298,14 +298,19 @@ def gate(
         compared.models.select("model", "estimate", "lower", "upper"),
         tuple(dict.fromkeys(warnings)),
     )  # fmt: skip
-    if lower is None or result.verdict != "undecided":
+    if result.verdict != "undecided" or lower is None:
         return result
-    gap = difference + margin if result.higher_is_better else margin - difference
-    half = difference - lower if (gap >= 0) == result.higher_is_better else upper - difference
+    return replace(result, warnings=(_cases_needed(result, lower, upper), *result.warnings))
+
+
+def _cases_needed(result: GateResult, lower: float, upper: float) -> str:
+    """How many times as many cases would decide an undecided gate, in a sentence."""
+    difference, is_higher = result.difference, result.higher_is_better
+    gap = result.margin + (difference if is_higher else -difference)
+    half = difference - lower if (gap >= 0) == is_higher else upper - difference
     # The width of the interval shrinks at least as 1/√n.
     times = f"About {rounded_up((half / gap) ** 2):,} times as many" if gap else "No number of"
-    needed = f"{times} cases would decide it, if the models differed as much on them."
-    return replace(result, warnings=(needed, *result.warnings))
+    return f"{times} cases would decide it, if the models differed as much on them."
 
 
 def _positives_of_folds(cases: Cases[pl.DataFrame], ratio: float | None) -> float | None:

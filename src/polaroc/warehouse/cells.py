@@ -22,7 +22,7 @@ from polaroc.measures.areas import auc_area
 from polaroc.measures.sensitivity import CLOSED_FORM_BEND, nodes_needed
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE, error_count_column
-from polaroc.priors.grids import skew
+from polaroc.priors.grids import skew as skew_of
 from polaroc.typing import IbisTable, Interpolation
 from polaroc.warehouse.tables import Predictions, ibis, literal
 
@@ -167,7 +167,7 @@ def aggregates(table: IbisTable, measures: Sequence[Measure]) -> dict[str, Any]:
         if measure.least:
             priors = (0.5,) if measure.name == "equal_error" else arguments.over
             ends = [
-                (1 - s.t1 <= literal(skew(prior)) * s.f1).ifelse(end, literal(None)).min()
+                (1 - s.t1 <= literal(skew_of(prior)) * s.f1).ifelse(end, literal(None)).min()
                 for prior in priors
                 for end in (s.t0, s.f0, s.t1, s.f1)
             ]
@@ -181,13 +181,13 @@ def _auprec_area(s: Any, at_origin: Any, node: float | None, interpolation: Inte
     `at_origin` is 1 for the first segment, in place of a division by 0 that has no weight there: a
     case for each prior would take most of the time.
     """
-    skewed = s.negatives / s.positives.nullif(0) if node is None else literal(node)
-    called, rise = s.t0 + skewed * s.f0, s.dt + skewed * s.df
+    skew = s.negatives / s.positives.nullif(0) if node is None else literal(node)
+    called, rise = s.t0 + skew * s.f0, s.dt + skew * s.df
     if interpolation == "exact":
         share = s.dt / rise
         growth = _log1p(rise / (called + at_origin))
         return (s.dt + (s.t0 - called * share) * growth) * share
-    end = rates.precision(s.t1, s.f1, skewed)
+    end = rates.precision(s.t1, s.f1, skew)
     if interpolation == "step":
         return s.dt * end
     return s.dt * (s.t0 / (called + at_origin) + at_origin * end + end) / 2

@@ -103,12 +103,6 @@ class Contrasts:
     degrees_of_freedom: float
 
     @property
-    def constant(self) -> Array:
-        """Whether a difference that is not 0 shows no variation."""
-        constant: Array = (self.std_error == 0) & (self.difference != 0)
-        return constant
-
-    @property
     def statistic(self) -> Array:
         """Student's t: 0 where the difference is 0, ±∞ where only its standard error is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -135,11 +135,8 @@ def _scores(predictions: Predictions, wide: pl.DataFrame) -> pl.DataFrame:
     counted = predictions.valid_rows.with_columns(
         pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
     )
-    joined = (
-        counted.join(of_keys, on=keys, nulls_equal=True, maintain_order="left")
-        if keys
-        else counted.join(of_keys, how="cross")
-    )
+    on = keys or pl.lit(0)
+    joined = counted.join(of_keys, on=on, nulls_equal=True, maintain_order="left")
     rows = joined.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).collect()
     columns = rows.select(KEY_INDEX, SCORE, "pos", "neg", *CLASSES)
     if CLUSTER not in rows.columns:

@@ -299,7 +299,7 @@ def loss_variances(
     losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
     if not losses:
         return estimates, of_pos
-    (sums,) = expressions_of((measures[i] for i, _ in losses), "score_sums")
+    (sums,) = expressions_of([measures[i] for i, _ in losses], "score_sums")
     aggregates = {name: one.sum() for name, one in sums.items()}
     for i, loss in losses:
         aggregates |= _loss_sums(loss, i)

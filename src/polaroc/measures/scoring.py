@@ -108,9 +108,7 @@ def case_loss(measure: Measure) -> CaseLoss | None:
         [weight * part for part in (*scored.losses(name, skew), _prior(skew))]
         for skew, weight in nodes
     ]
-    positive, negative, by_score_prior, of_positives = map(
-        pl.sum_horizontal, zip(*parts, strict=True)
-    )
+    positive, negative, slope, of_positives = map(pl.sum_horizontal, zip(*parts, strict=True))
     scale: pl.Expr | float = 1.0
     if measure.name == "brier_skill":
         scale = -_inverse_variance(nodes[0][0])
@@ -120,7 +118,7 @@ def case_loss(measure: Measure) -> CaseLoss | None:
     )
     return CaseLoss(
         positive, negative, (of_positives, sum(weight for _, weight in nodes) - of_positives),
-        bounded=name == "brier", by_score_prior=by_score_prior if depends else None, scale=scale,
+        bounded=name == "brier", by_score_prior=slope if depends else None, scale=scale,
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """The tidy measure table: what every measure returns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -42,13 +42,12 @@ def humanize_note(note: pl.Expr) -> pl.Expr:
     )
 
 
-def expressions_of(measures: Iterable[Measure], *fields: str) -> list[dict[str, pl.Expr]]:
+def expressions_of(measures: Sequence[Measure], *fields: str) -> list[dict[str, pl.Expr]]:
     """The expressions of measures in each of these fields, such as "sums", by their names."""
-    merged: list[dict[str, pl.Expr]] = [{} for _ in fields]
-    for measure in measures:
-        for expressions, field in zip(merged, fields, strict=True):
-            expressions |= getattr(measure, field)
-    return merged
+    return [
+        {name: one for measure in measures for name, one in getattr(measure, field).items()}
+        for field in fields
+    ]
 
 
 def per_key(

@@ -30,9 +30,10 @@ ANOVA = {
     "term": pl.String, "df": pl.Int64,
     **dict.fromkeys(("sum_sq", "mean_sq", "F", "p_value"), pl.Float64), "note": pl.String,
 }  # fmt: skip
-NO_TEST_OF_FOLDS = "no p-value: folds are no hypothesis"
-NO_TEST_OF_PRIORS = "no p-value: precision falls with the skew by definition"
-# Names that stand in a formula as they are; of others the place does.
+# Notes on the terms that have no test.
+OF_FOLDS = "no p-value: folds are no hypothesis"
+OF_PRIORS = "no p-value: precision falls with the skew by definition"
+# Names of columns that a formula can hold; others are numbered.
 PLAIN = re.compile("[a-z][a-z0-9_]+")
 
 
@@ -222,11 +223,7 @@ def _fitted(cells: pl.DataFrame, factors: Sequence[str], note: str) -> tuple[pl.
         "mean_sq": [*means, residual],
         "F": [*statistics, None],
         "p_value": [p_value, *[None] * len(factors)],
-        "note": [
-            note,
-            *(NO_TEST_OF_PRIORS if name == "prior" else NO_TEST_OF_FOLDS for name in factors[1:]),
-            None,
-        ],
+        "note": [note, *(OF_PRIORS if name == "prior" else OF_FOLDS for name in factors[1:]), None],
     }
     return pl.DataFrame(columns, schema=ANOVA, strict=False), fit
 

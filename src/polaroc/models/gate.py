@@ -298,7 +298,7 @@ def gate(
         compared.models.select("model", "estimate", "lower", "upper"),
         tuple(dict.fromkeys(warnings)),
     )  # fmt: skip
-    if result.verdict != "undecided" or lower is None:
+    if lower is None or result.verdict != "undecided":
         return result
     return replace(result, warnings=(_cases_needed(result, lower, upper), *result.warnings))
 

@@ -18,9 +18,9 @@ HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"
 TABLE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PROC_COLUMNS = {
-    "AUPREC(.5)": ("auprec", 0.5),
-    "(.1)": ("auprec", 0.1),
-    "(.01)": ("auprec", 0.01),
+    "AUPREC, prior .5": ("auprec", 0.5),
+    "prior .1": ("auprec", 0.1),
+    "prior .01": ("auprec", 0.01),
     "IAUPREC": ("iauprec", None),
     "AUC": ("auc", None),
 }

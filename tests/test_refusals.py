@@ -277,6 +277,8 @@ REFUSALS = [
      "no column 'threshold'", InvalidTable),
     ("pr.monitor(one, used, points=points.with_columns(fold=1), time='day', **of_one)",
      "differ by 'fold'", InvalidTable),
+    ("pr.monitor(one.clear(), used, points=0.5, time='day', **of_one)",
+     "or it has no rows", InvalidTable),
     ("pr.monitor(one.filter('truth'), used, points=0.5, time='day', **of_one)",
      "shows no rates of a threshold: no negatives.", InvalidPredictions),
     ("pr.monitor(one, used, points=points.with_columns(threshold=None, tpr=None, "

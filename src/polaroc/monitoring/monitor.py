@@ -185,7 +185,7 @@ def monitor(
     rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
     if rates.height != count:
         raise InvalidTable(
-            "the points have several thresholds for a key of the reference.",
+            "the points have several thresholds for a key of the reference, or it has no rows.",
             hint="keep one row per key, such as that of one prior: points.filter(prior=0.1).",
         )
     is_tuning_table = rates["note"].str.contains("as on the tuning table").any()

@@ -6,6 +6,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -162,6 +163,14 @@ def test_a_test_set_of_one_class_scores_nan(given):
         values = cross_val_score(GaussianNB(), X, Y, cv=split, scoring=scorer(**given))
     assert np.isnan(values).all()
     assert any("no positives" in str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize("measure", ["precision", "npv"])
+def test_a_rate_of_no_cases_is_nan_with_a_warning(measure):
+    model = GaussianNB().fit(X, Y)
+    no_case = {"precision": 2.0, "npv": -1.0}[measure]
+    with pytest.warns(UndefinedMetricWarning, match=f"{measure} is undefined: 0/0"):
+        assert np.isnan(scorer(measure, threshold=no_case)(model, X, Y))
 
 
 @pytest.mark.parametrize(("measure", "label"), [("specificity", 0), ("recall", 1), ("fnr", 1)])

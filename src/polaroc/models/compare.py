@@ -53,10 +53,11 @@ OMNIBUS = {
 # With fewer, tests of AUPREC on one test set find differences too often in simulation.
 ENOUGH_POSITIVES = 200
 WIDER_IN_GATE = "gate takes wider limits"
-# In simulation with two models; up to 20 % with three (docs/concepts/how_certain.md).
+# In simulation, at a level of 95 % (tests/simulations/results/comparisons_folds.csv).
 UNSTABLE = (
-    "Where test sets of folds share cases, the test finds a difference between two equal algorithms"
-    " that are unstable, such as nearest neighbours, in up to 16 % of samples at a level of 95 %."
+    "Where test sets of folds share cases, the test finds differences between equal algorithms that"
+    " are unstable, such as nearest neighbours, too often: of two in up to 16 % of samples at a "
+    "level of 95 %, of more still oftener."
 )
 
 

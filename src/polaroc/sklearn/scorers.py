@@ -187,7 +187,7 @@ def scorer(
         The name of a measure, as in `polaroc.evaluate`; or of a rate of what is called positive,
         as in `polaroc.surface`, such as "precision"; or "expected_cost" or "net_benefit".
     prior
-        Where "auprec", rates and costs are taken: a prior in (0, 1), or ``"observed"`` for the
+        Where "auprec", rates and costs are taken: one prior in (0, 1), or ``"observed"`` for the
         share of positives in each test set.
     over
         For measures over a range, costs and net benefit: a range (lo, hi) of priors, or a belief.
@@ -209,7 +209,9 @@ def scorer(
         As from `sklearn.metrics.make_scorer`. It takes `predict_proba`, or
         `decision_function` of classifiers without it; of rates and costs without `threshold`
         `predict`. Case weights come as the metadata `sample_weight`. For measures where less is
-        better, such as "accsens" and "expected_cost", it is the negative.
+        better, such as "accsens" and "expected_cost", it is the negative. Where a measure is
+        undefined, such as the precision if nothing is called positive, it is NaN, with an
+        `UndefinedMetricWarning`; searches of scikit-learn rank NaN last.
 
     Raises
     ------
@@ -308,7 +310,12 @@ def rate_score(
         t, f = weight @ (truth & called) / positives, weight @ (~truth & called) / negatives
         if measure == "expected_cost":
             # A loss counts each of the two kinds of error with a weight of one half.
-            return float(2 * rates.loss(t, f, at, cost_fn=cost_fn, cost_fp=cost_fp))
-        if measure == "net_benefit":
-            return float(rates.net_benefit(t, f, at, threshold=cost_fp / (cost_fn + cost_fp)))
-        return float(RATES[measure](t, f, at))
+            value = 2 * rates.loss(t, f, at, cost_fn=cost_fn, cost_fp=cost_fp)
+        elif measure == "net_benefit":
+            value = rates.net_benefit(t, f, at, threshold=cost_fp / (cost_fn + cost_fp))
+        else:
+            value = RATES[measure](t, f, at)
+    if np.isnan(value):
+        sentence = f"{measure} is undefined: 0/0, as all cases or none are called positive."
+        warnings.warn(sentence, UndefinedMetricWarning, stacklevel=2)
+    return float(value)

@@ -10,12 +10,12 @@ import polars as pl
 
 from polaroc.errors import InvalidArgument, example, quoted
 
-# The most priors, recalls or points of a line; more would fill the memory.
+# Upper limit of the number of priors, points or draws: more of them would fill the memory.
 MAX_NUMBER = 1_000_000
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that fits a float, and no text, bool, Decimal or Fraction."""
+    """Whether a value is a real number that fits a float; no bool, Decimal or Fraction."""
     if not isinstance(value, Real) or isinstance(value, Fraction | bool):
         return False
     try:
@@ -31,7 +31,7 @@ def _check(fits: bool, name: str, value: object, allowed: str, hint: str) -> Non
 
 
 def check_share(name: str, value: object, *, closed: bool = False) -> None:
-    """Refuse what is not a number between 0 and 1, where `closed` also these two."""
+    """Raise unless a value is in (0, 1), or in [0, 1] if `closed`."""
     fits = is_number(value) and (0 <= value <= 1 if closed else 0 < value < 1)
     sign, usual = "≤" if closed else "<", 0.95 if name in ("level", "confidence") else 0.5
     _check(fits, name, value, f"is 0 {sign} {name} {sign} 1", example(name, usual))
@@ -47,7 +47,7 @@ def check_factors(**factors: float) -> list[float]:
 
 
 def check_ratio(ratio: object) -> None:
-    """Refuse what is not a number of test cases per training case."""
+    """Raise unless a ratio of test to training cases is finite and not negative."""
     fits = is_number(ratio) and 0 <= ratio < inf
     hint = (
         "test over training cases of a fold: test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) "
@@ -57,31 +57,31 @@ def check_ratio(ratio: object) -> None:
 
 
 def check_whole(name: str, value: object, least: int, most: float = inf) -> None:
-    """Refuse what is not a whole number from `least` to `most`."""
+    """Raise unless a value is a whole number from `least` to `most`."""
     fits = type(value) is int and least <= value <= most
     end = f"≥ {least}" if most == inf else f"from {least} to {most:,}"
     _check(fits, name, value, f"are whole numbers {end}", example(name, max(least, 1)))
 
 
 def check_bool(name: str, value: object) -> None:
-    """Refuse what is not True or False: a level such as 0.9, or "no", would count as True."""
+    """Raise unless a value is True or False: a level such as 0.9, or "no", would count as True."""
     hint = f"say {name}=True or leave it out; a confidence is level=0.95."
     _check(isinstance(value, bool), name, value, "are True and False", hint)
 
 
 def check_text(name: str, value: object, usual: str) -> None:
-    """Refuse what is not a text."""
+    """Raise unless a value is a text."""
     _check(isinstance(value, str), name, value, "is a name", example(name, usual))
 
 
 def refuse_unused(
     purpose: str, why: str, *, hint: str = "leave it out.", **options: object
 ) -> None:
-    """Refuse options that are for another purpose; those that are None were not given."""
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        verb = "is" if len(given) == 1 else "are"
-        raise InvalidArgument(f"{' and '.join(given)} {verb} {purpose}, and {why}.", hint=hint)
+    """Raise if an option that is for another purpose is not None."""
+    present = [name for name, value in options.items() if value is not None]
+    if present:
+        verb = "is" if len(present) == 1 else "are"
+        raise InvalidArgument(f"{' and '.join(present)} {verb} {purpose}, and {why}.", hint=hint)
 
 
 def unless(default: object, value: object) -> object:
@@ -101,19 +101,19 @@ def one_or_several(values: object) -> list[Any]:
 
 
 def pair_of(values: object) -> tuple[float, float] | None:
-    """Two numbers, as given; None of anything else."""
+    """A pair of numbers as it is; None for anything else."""
     pair = one_or_several(values)
     is_pair = len(pair) == 2 and all(map(is_number, pair))
     return (pair[0], pair[1]) if is_pair else None
 
 
-def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
-    """The sorted shares from 0 to 1, or `given` of them at equal steps; without 1 if not closed."""
-    if type(given) is int and 2 <= given <= MAX_NUMBER:
-        return [i / (given - 1 if closed else given) for i in range(given)]
-    values = [] if is_number(given) else one_or_several(given)
-    fits = [is_number(one) and (0 <= one < 1 or (closed and one == 1)) for one in values]
+def shares(name: str, values: object, *, closed: bool = True) -> list[float]:
+    """Sorted shares in [0, 1], or in [0, 1) if not `closed`; n stands for n evenly spaced ones."""
+    if type(values) is int and 2 <= values <= MAX_NUMBER:
+        return [i / (values - 1 if closed else values) for i in range(values)]
+    listed = [] if is_number(values) else one_or_several(values)
+    fits = [is_number(one) and (0 <= one < 1 or (closed and one == 1)) for one in listed]
     end = "≤ 1" if closed else "< 1"
     allowed = f"are values ≥ 0 and {end}, or their number from 2 to {MAX_NUMBER:,}"
-    _check(bool(values) and all(fits), name, given, allowed, example(name, [0.1, 0.2]))
-    return sorted({float(value) for value in values})
+    _check(bool(listed) and all(fits), name, values, allowed, example(name, [0.1, 0.2]))
+    return sorted({float(value) for value in listed})

@@ -69,11 +69,11 @@ JUDGED = ("tpr", "fpr", "precision", "posfrac", "cost", *FURTHER)
 EXPECTED_COSTS = (
     "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
 )  # fmt: skip
-# Keys with these names could not be told from the columns of tables of thresholds.
+# Names that no key may have, since tables of thresholds have columns of these names.
 OF_THRESHOLDS = frozenset(
     (*JUDGED, *EXPECTED_COSTS, *(f"{name}_{end}" for name in JUDGED for end in ("lower", "upper")))
 )
-# A hint for keys that hold lists, structs, bytes or durations.
+# Hint for keys that hold lists, structs, bytes or durations.
 AS_TEXT = (
     'make text of it first: pl.col(...).list.join(","), .struct.json_encode(), '
     '.bin.encode("hex") or .dt.to_string("iso").'
@@ -110,7 +110,7 @@ def collect_like(frame: object, result: Any) -> Any:
 
 def engine_for(frame: object) -> Engine:
     """The engine by which results of a table are collected."""
-    # Up to so many rows the in-memory engine ends before the streaming engine has begun.
+    # For few rows, starting the streaming engine takes longer than the in-memory engine in all.
     few = isinstance(frame, pl.DataFrame) and frame.height <= 10_000
     return "in-memory" if few else "auto"
 
@@ -163,7 +163,7 @@ def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
 
 
 def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:
-    """The keys of a table; raise where a `needed` column, made by `source`, is missing."""
+    """The keys of a table; raise unless it has all columns `needed`, which `source` makes."""
     present = [*frame.collect_schema()]
     if missing := [name for name in needed if name not in present]:
         raise InvalidTable(
@@ -225,7 +225,7 @@ def check_shared_keys(
     """Refuse keys of a table that are not keys of the cases; `table` is its name in the message."""
     if unknown := [key for key in keys if key not in of_cases]:
         raise InvalidTable(
-            f"the rows of {table} differ by {quoted(unknown)}, and cases are not told apart by it.",
+            f"the rows of {table} differ by {quoted(unknown)}, which is no key of the cases.",
             hint=hint or "name it with model=, fold= or by=.",
         )
 

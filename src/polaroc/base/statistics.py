@@ -67,8 +67,8 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
     from scipy.special import stdtrit
 
     def quantiles(freedom: pl.Series) -> pl.Series:
-        found = stdtrit(freedom.cast(pl.Float64).to_numpy(), (1 + level) / 2)
-        return pl.Series(freedom.name, found).fill_nan(None)
+        values = stdtrit(freedom.cast(pl.Float64).to_numpy(), (1 + level) / 2)
+        return pl.Series(freedom.name, values).fill_nan(None)
 
     return freedom.map_batches(quantiles, pl.Float64, is_elementwise=True)
 

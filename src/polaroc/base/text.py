@@ -12,14 +12,14 @@ from polaroc.errors import MAX_LETTERS, quoted
 # Texts that stand for a missing value in any letter case, and one that does only as Python writes
 # it: "none" may be a label, such as that of a disease's severity.
 MISSING_WORDS, MISSING_TEXT = ("", "na", "n/a", "#n/a", "<na>", "nan", "null"), "None"
-# The number of names in an enumeration.
+# The most names in an enumeration.
 MAX_NAMED = 5
 DIGITS = re.compile(r"\d[\d.,]*")
 # Probabilities from here on are written as "> 99 %".
 ALMOST = 0.995
-# Per cent from which on a share is 100 % up to rounding errors.
+# Shares from here on, in per cent, are 100 % but for rounding errors.
 ALL = 100 - 1e-9
-# Smaller p-values are not written out: tails of distributions are not known so far out.
+# Smaller p-values are shown as "<": the tails of the distributions are not accurate there.
 LEAST_P = 0.001
 
 
@@ -167,7 +167,7 @@ def percent(share: float) -> str:
     """
     text = f"{100 * share:.3g}"
     if text == "100" and 100 * share < ALL:
-        # With the decimals that keep it below 100.
+        # As many decimals as keep it below 100.
         text = f"{100 * share:.{-floor(log10(100 - 100 * share))}f}"
     return f"{text} %"
 

@@ -26,11 +26,11 @@ class Result:
     Attributes
     ----------
     answer
-        What was found, in one to three sentences.
+        The main result, in one to three sentences.
     tables
         The tables of numbers by name, each with its columns.
     warnings
-        What the numbers rest on, in sentences.
+        Sentences on the assumptions and limits of the numbers.
     """
 
     # Attributes that are single values, such as a verdict: JSON has them beside the tables.
@@ -47,7 +47,7 @@ class Result:
         raise NotImplementedError
 
     def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns, without colours."""
+        """The result as text for a terminal of 80 columns, without colours."""
         from io import StringIO
 
         from rich.console import Console

@@ -19,7 +19,7 @@ from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import differs, unusual
 from polaroc.predictions.row_checks import THE_TRUTH
 from polaroc.priors.beliefs import Belief, Over, discrete, labelled_range, resolve_belief
-from polaroc.priors.grids import OBSERVED, SAME, is_among
+from polaroc.priors.grids import OBSERVED, TOLERANCE, is_among
 from polaroc.typing import Array, Prior
 
 MAX_NOTES = 5
@@ -31,7 +31,7 @@ OPTIONAL = {
 }  # fmt: skip
 # The prior of the cases of a key, and whether a row is at it.
 SHARE = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
-IS_OBSERVED = ((pl.col("prior") - SHARE).abs() <= SAME).fill_null(False)
+IS_OBSERVED = ((pl.col("prior") - SHARE).abs() <= TOLERANCE).fill_null(False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class MeasureRows:
     def fixed_priors(self) -> list[float]:
         """The priors of the table, ascending, without those that are only some key's own prior."""
         least, most = self.frame.select(least=SHARE.min(), most=SHARE.max()).row(0)
-        if least is None or most - least <= SAME:
+        if least is None or most - least <= TOLERANCE:
             return distinct(self.frame["prior"])
         fixed = self.frame.filter((~IS_OBSERVED).any().over("prior"))
         return distinct(fixed["prior"])
@@ -61,7 +61,7 @@ class MeasureRows:
             return rows.with_columns(pl.lit(0, pl.UInt32).alias(PLACE))
         places = pl.DataFrame({AT: priors}, schema={AT: pl.Float64}).with_row_index(PLACE)
         matched = self.frame.sort("prior").join_asof(
-            places.sort(AT), left_on="prior", right_on=AT, strategy="nearest", tolerance=SAME
+            places.sort(AT), left_on="prior", right_on=AT, strategy="nearest", tolerance=TOLERANCE
         )
         return matched.drop_nulls(PLACE)
 
@@ -110,7 +110,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> MeasureRows:
 def distinct(priors: pl.Series) -> list[float]:
     """The different priors, ascending."""
     ordered = priors.drop_nulls().unique().sort()
-    return ordered.filter((ordered.diff() > SAME).fill_null(True)).to_list()
+    return ordered.filter((ordered.diff() > TOLERANCE).fill_null(True)).to_list()
 
 
 # --- Numbers per fold, model and prior -----------------------------------------------------------
@@ -162,7 +162,7 @@ def fold_values(
     others = [key for key in rows.keys if key not in cell]
     refuse_rows(
         {
-            "key(s) have two different estimates": numbers.filter(pl.col(SPREAD) > SAME)[cell],
+            "key(s) have two different estimates": numbers.filter(pl.col(SPREAD) > TOLERANCE)[cell],
             f"of {cells} cells are missing": numbers.filter(is_missing)[cell],
             f"of {cells} estimates are null": numbers.filter(~is_missing, estimate.is_null())[
                 [*cell, "note"]
@@ -173,7 +173,7 @@ def fold_values(
     )
     prior = pl.col("prior")
     in_fold = found.group_by(*folds, PLACE).agg((prior.max() - prior.min()).alias(SPREAD))
-    if (in_fold[SPREAD].fill_null(0) > SAME).any():
+    if (in_fold[SPREAD].fill_null(0) > TOLERANCE).any():
         raise InvalidTable(
             "models of one fold are measured at different priors.",
             hint="their test sets differ: take one prior for all, for example priors=0.1.",
@@ -352,7 +352,7 @@ def under_belief(measures: pl.DataFrame, measure: str, over: Over | None) -> Und
             hint=_call_of_evaluate(over, mean),
         )
     low, high = belief.range
-    priors = grid[(low - SAME <= grid) & (grid <= high + SAME)]
+    priors = grid[(low - TOLERANCE <= grid) & (grid <= high + TOLERANCE)]
     inner = [node for node in belief.priors if low <= node <= high]
     needed = [low, high] if isinstance(over, tuple) else inner
     regrets_known = bool(_are_same(needed, priors).any(axis=1).all())
@@ -380,7 +380,7 @@ def under_belief(measures: pl.DataFrame, measure: str, over: Over | None) -> Und
 
 def _are_same(priors: Sequence[float], grid: Array) -> Array:
     """Whether each of some priors is each of a grid, but for rounding."""
-    same: Array = np.abs(np.subtract.outer(priors, grid)) <= SAME
+    same: Array = np.abs(np.subtract.outer(priors, grid)) <= TOLERANCE
     return same
 
 
@@ -414,7 +414,7 @@ def score_warnings(measures: pl.DataFrame, measure: str) -> list[str]:
     warnings = below_chance(measures, measure)
     if of_truth.height:
         warnings.insert(0, f"{capitalised(THE_TRUTH)}: {listed_rows(of_truth, 3)}.")
-    if len(areas) and ((areas - 0.5).abs() <= SAME).fill_null(False).all():
+    if len(areas) and ((areas - 0.5).abs() <= TOLERANCE).fill_null(False).all():
         warnings.append(
             "No model is better than chance: all AUCs are 0.5, so that the scores do not tell the "
             "classes apart."

@@ -34,17 +34,17 @@ from polaroc.predictions.table import one_class_note, read
 from polaroc.typing import Table
 
 DIFFERS = private("differs")
-# Columns of `check` besides the totals, which no key may have.
+# Columns of `check` that no key may have; the totals are reserved names anyway.
 REPORT = ("rows", "missing", "scores", "lowest", "highest")
-# A test set differs clearly by its number of cases relative to the median one, or by its
-# share of positives, in standard errors and relative to that share.
-TIMES, ERRORS, PART = 2, 4, 0.1
-# Sums of weights are equal up to rounding, relative to them.
-SAME = 1e-9
-# Keys with fewer cases than this have no note on rows that share them.
+# A test set is unusual if its number of cases differs from the median by this factor, or its share
+# of positives from that of all test sets by this many standard errors and this part of it.
+SIZE_FACTOR, STD_ERRORS, RELATIVE = 2, 4, 0.1
+# Relative difference up to which sums of weights are equal.
+WEIGHT_TOLERANCE = 1e-9
+# A column with fewer values divides the cases, such as a kind of device, and names no cases.
 MIN_VALUES = 10
-# Of more rows some are looked at first.
-LOOKED_AT = 10_000
+# Of a longer table a sample of so many rows is searched for shared cases first.
+SAMPLED_ROWS = 10_000
 
 
 def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
@@ -94,12 +94,12 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     predictions = read(cases, also=[] if case is None else [case])
     rows, errors, weighted = predictions.rows, predictions.possible_errors, predictions.weighted
     is_usable = pl.col(ROW_ERROR).is_null()
-    # A row without a count is one, and one with a count of 0 has no score.
+    # A row without a count is counted once; the score of a row with a count of 0 is ignored.
     copies = pl.lit(1) if cases.count is None else pl.col(WEIGHT).fill_null(1)
     values = [TRUTH, SCORE, *([WEIGHT] if weighted else [])]
     differs_in_truth = pl.lit(False)
     if case is not None:
-        # Positive in one row, negative in another: sets of few cases, and no group for each case.
+        # Positive in one row, negative in another: by sets, since a group per case would be slow.
         positive = pl.col(case).filter(TRUTH)
         both = pl.col(case).filter(~pl.col(TRUTH) & pl.col(case).is_in(positive.implode()))
         differs_in_truth = within(pl.col(case).is_in(both.implode()), cases.by)
@@ -194,7 +194,9 @@ def differs(blocks: Sequence[str]) -> pl.Expr:
     """Whether numbers of positives or negatives differ between the models of a test set."""
     counts = pl.col("positives", "negatives")
     spread = within(counts.max(), blocks) - within(counts.min(), blocks)
-    return pl.any_horizontal(spread > SAME * within(counts.max(), blocks)).fill_null(False)
+    return pl.any_horizontal(spread > WEIGHT_TOLERANCE * within(counts.max(), blocks)).fill_null(
+        False
+    )
 
 
 def unusual(models: str) -> pl.Expr:
@@ -203,13 +205,13 @@ def unusual(models: str) -> pl.Expr:
     share, usual = pl.col("positives") / cases, cases.median().over(models)
     overall = (pl.col("positives").sum() / cases.sum()).over(models)
     distance, chance = (share - overall).abs(), (overall * (1 - overall) / cases).sqrt()
-    is_other_share = (distance > ERRORS * chance) & (
-        distance > PART * pl.min_horizontal(overall, 1 - overall)
+    is_other_share = (distance > STD_ERRORS * chance) & (
+        distance > RELATIVE * pl.min_horizontal(overall, 1 - overall)
     )
     sizes = [size.round().cast(pl.Int64) for size in (cases, usual)]
     shares = [one.round_sig_figs(2) for one in (share, overall)]
     return joined_notes(
-        pl.when((cases > TIMES * usual) | (cases * TIMES < usual)).then(
+        pl.when((cases > SIZE_FACTOR * usual) | (cases * SIZE_FACTOR < usual)).then(
             pl.format("{} cases, where {} are usual", *sizes)
         ),
         pl.when(is_other_share).then(
@@ -226,12 +228,11 @@ def dependence(cases: Cases[Any]) -> str | None:
     if cases.case is None or cases.cluster is not None or isinstance(cases.rows, pl.LazyFrame):
         return None
     rows = cases.rows.select(*cases.keys, "case")
-    if rows.height > LOOKED_AT:
-        # Rows of a case are beside one another, or scattered.
-        parts = rows.head(LOOKED_AT), rows.sample(LOOKED_AT, seed=0)
+    if rows.height > SAMPLED_ROWS:
+        # The rows of a case may be adjacent or scattered.
+        parts = rows.head(SAMPLED_ROWS), rows.sample(SAMPLED_ROWS, seed=0)
         if not any(_shared(part).height for part in parts):
             return None
-    # Columns of fewer values divide the cases, as kinds of devices do.
     worst = _shared(rows).filter(pl.col(COUNT) >= MIN_VALUES)
     if worst.is_empty():
         return None

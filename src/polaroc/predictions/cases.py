@@ -56,7 +56,7 @@ from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
 # Names of parts of the data, such as "train" and "test_set", which are not folds.
-PART = re.compile(
+DATA_PART = re.compile(
     r"(?i)(train(ing)?|test(ing)?|val(id(ation)?)?|dev|hold[-_ ]?out|tun(e|ing))([-_ ]?(set|data))?"
 )
 # Columns by which a table of measures is recognised.
@@ -133,7 +133,7 @@ class Cases(Generic[Held]):
     test_train_ratio: float | None = None
     # The user's columns of each role.
     names: Mapping[str, list[str]] = field(default_factory=dict)
-    # Codes of errors that rows may have, and whether rows with those that raise were refused.
+    # Codes of the errors that rows may have, and whether the rows were checked for fatal ones.
     errors: tuple[int, ...] = ()
     is_valid: bool = False
 
@@ -149,7 +149,7 @@ class Cases(Generic[Held]):
 
     @property
     def keys(self) -> list[str]:
-        """The columns whose combinations of values have results of their own, in order."""
+        """The key columns in order: each combination of their values has its own results."""
         return [*self.by, *([] if self.model is None else [self.model]), *self.fold]
 
     @property
@@ -158,7 +158,7 @@ class Cases(Generic[Held]):
         return self.case is not None and "case" not in self.names
 
     def is_default(self, role: str) -> bool:
-        """Whether a column has the role because of its name, without being given."""
+        """Whether a column has the role by its name alone, without a keyword."""
         return role in self.names and role not in self.columns
 
     @property
@@ -179,18 +179,18 @@ class Cases(Generic[Held]):
         if self.is_valid and isinstance(self.rows, pl.DataFrame):
             return cases  # type: ignore[no-any-return]
         rows = self.rows.lazy().collect()
-        found: Cases[pl.DataFrame] = replace(
+        held: Cases[pl.DataFrame] = replace(
             cases, rows=rows.drop(LABEL, strict=False), is_valid=True
         )
         if "error" not in rows:
-            return found
-        warn_of_parts(found, rows)
-        check_labels_of(found, rows[LABEL].unique() if LABEL in rows else None)
+            return held
+        warn_of_parts(held, rows)
+        check_labels_of(held, rows[LABEL].unique() if LABEL in rows else None)
         if rows["error"].null_count() == rows.height:
-            return replace(found, rows=found.rows.drop("error"), errors=())
+            return replace(held, rows=held.rows.drop("error"), errors=())
         wrong = rows.lazy().drop_nulls("error").group_by("error", *self.keys)
-        refuse_errors(found, wrong.agg(pl.len().alias(COUNT)).collect())
-        return replace(found, errors=tuple(code for code in self.errors if code not in WRONG))
+        refuse_errors(held, wrong.agg(pl.len().alias(COUNT)).collect())
+        return replace(held, errors=tuple(code for code in self.errors if code not in WRONG))
 
     def like(self, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
@@ -472,7 +472,7 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
 
 
 def _labels(cases: Cases[Any]) -> pl.Series:
-    """The distinct labels of the truth as given."""
+    """The distinct labels of the truth, as in the source."""
     distinct = cases.source.lazy().select(pl.col(cases.names["truth"][0]).drop_nulls().unique())
     labels: pl.Series = distinct.collect().to_series()
     return labels
@@ -492,7 +492,7 @@ def warn_of_parts(cases: Cases[Any], rows: pl.DataFrame) -> None:
     if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
         return
     values = rows["fold"].drop_nulls().unique().cast(pl.String).sort().to_list()
-    if len(values) > 1 and any(PART.fullmatch(value.strip()) for value in values):
+    if len(values) > 1 and any(DATA_PART.fullmatch(value.strip()) for value in values):
         warn(
             f"The column {cases.names.get('fold', ['fold'])[0]!r} has the values "
             f"{quoted(values, 5)}, which are parts of data, not folds, as it seems: if so, keep "

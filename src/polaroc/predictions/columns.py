@@ -37,9 +37,9 @@ BY_DEFAULT = (*NEEDED, "model", "fold", "case")
 ROLES = ("model", "fold", "case", "cluster", "truth", "score", "weight", "count")
 # Names of the canonical columns, which no column of `by` may have.
 CANONICAL = frozenset((*ROLES, "error"))
-# Whether a score of a wide table lost digits when it was made a float.
+# Column: whether a score of a wide table lost digits when it was cast to Float64.
 IS_INEXACT = private("inexact")
-# Roles whose values tell rows apart.
+# Roles whose values identify rows.
 IDENTIFYING = ("model", "fold", "case", "cluster", "by")
 # Roles that may have several columns.
 SEVERAL = ("fold", "by", "score")
@@ -238,15 +238,15 @@ def one_row_per_score(
     Besides the columns `chosen` they have the `score`, and `IS_INEXACT`.
     """
     schema = table.collect_schema()
-    # Under private names, since a column of scores may be called like one of those chosen.
+    # Private names, since a score column may have the name of a chosen column.
     models = {private(f"score_{i}"): name for i, name in enumerate(scores)}
-    both = {}
+    pairs = {}
     for private_name, name in models.items():
         value, errors = score_column(pl.col(name), schema[name], name)
         inexact = errors.get(INEXACT, pl.lit(False))
-        both[private_name] = pl.struct(value.alias("score"), inexact.alias(IS_INEXACT))
+        pairs[private_name] = pl.struct(value.alias("score"), inexact.alias(IS_INEXACT))
     index = pl.selectors.exclude([*models])
-    wide = table.select(*chosen, **both)
+    wide = table.select(*chosen, **pairs)
     long = wide.unpivot([*models], index=index, variable_name=key, value_name=VALUE)
     names = pl.col(key).replace_strict([*models], [*scores], return_dtype=pl.String)
     return long.with_columns(names).unnest(VALUE)

@@ -50,7 +50,7 @@ def one_vs_rest(
     Cases
         One row per case and class: `class`, of the type of the labels, is the last of `by`; `truth`
         is whether the case is of that class. Where there is neither a case nor a model, `case`
-        numbers the rows given.
+        numbers the rows of the table.
 
     Raises
     ------
@@ -74,11 +74,11 @@ def one_vs_rest(
     >>> by_class.rows.filter(pl.col("class") == "a").select("case", "truth", "score").rows()
     [(0, True, 0.9), (1, False, 0.2)]
     """
-    frame, given = source_and_columns(table, columns)
-    refuse_roles(given, ["score", "positive"], "one_vs_rest")
+    frame, keywords = source_and_columns(table, columns)
+    refuse_roles(keywords, ["score", "positive"], "one_vs_rest")
     named = column_names([*scores.values()] if isinstance(scores, Mapping) else scores, "scores")
     by_class = scores if isinstance(scores, Mapping) else dict(zip(named, named, strict=True))
-    label = column_name(given.get("truth", "truth"), "truth")
+    label = column_name(keywords.get("truth", "truth"), "truth")
     schema = frame.collect_schema()
     check_columns(schema, [label, *named])
     if len(by_class) < 2:
@@ -86,9 +86,9 @@ def one_vs_rest(
             f"scores is {scores!r}, needed are two classes or more.",
             hint="give one column per class.",
         )
-    roles = named_columns(given, schema)
+    roles = named_columns(keywords, schema)
     refuse_clash([name for role in roles if role not in NEEDED for name in roles[role]], ADDED)
-    if "case" not in {*given, *roles} and "model" not in roles:
+    if "case" not in {*keywords, *roles} and "model" not in roles:
         frame = frame.with_row_index("case")
     others = [name for name in frame.collect_schema() if name not in (label, *named, *ADDED)]
     labels = frame.lazy().select(pl.col(label).unique()).collect().to_series()
@@ -102,8 +102,8 @@ def one_vs_rest(
         .with_columns(pl.when(has_scores).then(pl.col(LABEL) == pl.col("class")).alias("truth"))
         .drop(LABEL)
     )
-    by = column_names(given.get("by"), "by")
-    return as_cases(rows, given | {"truth": "truth", "score": "score", "by": [*by, "class"]})
+    by = column_names(keywords.get("by"), "by")
+    return as_cases(rows, keywords | {"truth": "truth", "score": "score", "by": [*by, "class"]})
 
 
 def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) -> pl.Series:
@@ -120,10 +120,10 @@ def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) 
     matches: dict[tuple[Any, ...], pl.Series] = {}
     for candidate in candidates:
         classes = _of_type(candidate, labels.dtype)
-        found = {*classes}
+        distinct = {*classes}
         # Some classes may lack cases, or some labels scores.
-        fits = found <= present or present <= found
-        if fits and None not in found and len(found) == len(classes):
+        fits = distinct <= present or present <= distinct
+        if fits and None not in distinct and len(distinct) == len(classes):
             matches[tuple(classes)] = classes
             if candidate is names:
                 break

@@ -11,6 +11,7 @@ from polaroc.base.text import is_missing_text, joined_notes, spellings
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Label
 
+# The column of scores, which become the thresholds of curves.
 SCORE = "threshold"
 
 # Errors of a row by code; only rows with missing values may be dropped.
@@ -31,7 +32,7 @@ WRONG = {
 }
 ROW_ERRORS = MISSING | WRONG
 THE_TRUTH = "the score is the truth itself"
-# The causes of null totals: a lazy curve does not tell which it was.
+# The possible causes of null totals, between which a lazy curve does not distinguish.
 UNRANKED = (
     "null, NaN or unclear values among the predictions, or a curve that is not whole (several as "
     "one, or rows left out)"
@@ -50,7 +51,7 @@ WRITE_NUMBERS = (
 )
 # Labels that need no `positive`, as text in small letters.
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
-# The most labels of a truth that may be those of several classes.
+# With more labels, the truth is taken for another column, such as the score.
 MAX_CLASSES = 50
 # Squares of sums of weights up to this do not overflow, and sums of counts are exact.
 MAX_WEIGHT, MAX_COUNT = 1e140, 2**53
@@ -85,7 +86,7 @@ def error_counts(kinds: Sequence[int]) -> list[pl.Expr]:
 
 def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
     """How many rows of a key have each error, null where none has."""
-    # With a null, since there may be no kinds.
+    # Begins with a null, since `joined_notes` needs at least one note.
     notes = [pl.lit(None, pl.String)]
     for kind in kinds:
         count = pl.col(error_count_column(kind))

@@ -198,21 +198,23 @@ def _from_pilot(
     strata = _strata(truth, unit, positives, negatives)
     size, order = np.bincount(unit), np.argsort(unit, kind="stable")
     start = size.cumsum() - size
-    is_rating = [np.unique(own).size <= min(RATINGS, own.size / PER_RATING) for own in scores.T]
+    is_rating = [
+        np.unique(column).size <= min(RATINGS, column.size / PER_RATING) for column in scores.T
+    ]
     ordered = np.sort(scores, axis=0)
     drawn = []
     for generator in generators:
-        units = np.concatenate([generator.choice(own, number) for own, number in strata])
+        units = np.concatenate([generator.choice(stratum, number) for stratum, number in strata])
         cluster = np.repeat(np.arange(units.size), size[units])
         within = np.arange(cluster.size) - np.searchsorted(cluster, cluster)
         rows = order[start[units][cluster] + within]
         shared = cluster if pilot.cluster is not None else None
         normal = centre[rows] + _noise(truth[rows], shared, roots, alike, generator)
-        found = [
+        drawn_scores = [
             scores[rows, model] if ratings else _scaled(normal[:, model], ordered[:, model])
             for model, ratings in enumerate(is_rating)
         ]
-        drawn.append((truth[rows], np.column_stack(found), shared))
+        drawn.append((truth[rows], np.column_stack(drawn_scores), shared))
     return _tidy(drawn, models)
 
 
@@ -244,7 +246,7 @@ def _read(pilot: Cases[pl.DataFrame]) -> tuple[pl.Series, Array, Array, Array]:
     truth, unit = cases["truth"].to_numpy(), np.arange(cases.height)
     if pilot.cluster is not None:
         unit = cases["cluster"].rank("dense").to_numpy().astype(int) - 1
-    counts = [np.unique(unit[own]).size for own in (truth, ~truth)]
+    counts = [np.unique(unit[in_class]).size for in_class in (truth, ~truth)]
     if min(counts) < FEWEST or rows["score"].is_infinite().any():
         units = "clusters" if pilot.cluster is not None else "cases"
         raise InvalidPredictions(
@@ -265,35 +267,35 @@ def _smoothed(truth: Array, scores: Array, unit: Array) -> tuple[Array, list[Arr
     from scipy.stats import rankdata
 
     centre = ndtri((rankdata(scores, axis=0) - 0.5) / truth.size)
-    apart, roots = np.empty_like(centre), []
-    for own in (truth, ~truth):
-        width, mean = KERNEL * np.unique(unit[own]).size ** -0.2, centre[own].mean(axis=0)
-        apart[own] = centre[own] - mean
+    deviations, roots = np.empty_like(centre), []
+    for in_class in (truth, ~truth):
+        width, mean = KERNEL * np.unique(unit[in_class]).size ** -0.2, centre[in_class].mean(axis=0)
+        deviations[in_class] = centre[in_class] - mean
         shrunk = 1 / sqrt(1 + width**2)
-        roots.append(width * shrunk * _root(np.cov(apart[own].T, bias=True)))
-        centre[own] = mean + shrunk * apart[own]
-        apart[own] /= apart[own].std(axis=0).clip(1e-9)
+        roots.append(width * shrunk * _root(np.cov(deviations[in_class].T, bias=True)))
+        centre[in_class] = mean + shrunk * deviations[in_class]
+        deviations[in_class] /= deviations[in_class].std(axis=0).clip(1e-9)
     # The mean product of two cases of a cluster.
-    sums = np.stack([np.bincount(unit, one) for one in apart.T])
+    sums = np.stack([np.bincount(unit, column) for column in deviations.T])
     pairs = float((np.bincount(unit) ** 2).sum() - truth.size) * scores.shape[1]
-    alike = float((sums**2).sum() - (apart**2).sum()) / max(pairs, 1)
+    alike = float((sums**2).sum() - (deviations**2).sum()) / max(pairs, 1)
     return centre, roots, min(max(alike, 0.0), 1.0)
 
 
 def _strata(truth: Array, unit: Array, positives: int, negatives: int) -> list[tuple[Array, int]]:
     """Cases, or clusters, with positives and without any, and how many of both are drawn."""
-    of_pos, of_neg = (np.bincount(unit, own) for own in (truth, ~truth))
+    of_pos, of_neg = (np.bincount(unit, in_class) for in_class in (truth, ~truth))
     first, rest = np.flatnonzero(of_pos), np.flatnonzero(of_pos == 0)
     strata = [(first, max(round(positives / of_pos[first].mean()), 1))]
-    found = strata[0][1] * of_neg[first].mean()
-    if rest.size and (more := round((negatives - found) / of_neg[rest].mean())) > 0:
+    drawn_negatives = strata[0][1] * of_neg[first].mean()
+    if rest.size and (more := round((negatives - drawn_negatives) / of_neg[rest].mean())) > 0:
         strata.append((rest, more))
-        found += more * of_neg[rest].mean()
-    if abs(found - negatives) > max(0.1 * negatives, of_neg.max()):
+        drawn_negatives += more * of_neg[rest].mean()
+    if abs(drawn_negatives - negatives) > max(0.1 * negatives, of_neg.max()):
         raise InvalidArgument(
             f"negatives is {negatives:,}, and whole clusters of the pilot with {positives:,} "
-            f"positives have about {found:,.0f}.",
-            hint=f"give negatives={round(found)}.",
+            f"positives have about {drawn_negatives:,.0f}.",
+            hint=f"give negatives={round(drawn_negatives)}.",
         )
     return strata
 
@@ -303,14 +305,14 @@ def _scaled(normal: Array, scores: Array) -> Array:
     from scipy.special import ndtr, ndtri
 
     size, end = scores.size, float(ndtri(1 - 0.5 / scores.size))
-    found: Array = np.interp(size * ndtr(normal) - 0.5, np.arange(size), scores)
+    scaled: Array = np.interp(size * ndtr(normal) - 0.5, np.arange(size), scores)
     beyond, is_above = (abs(normal) - end).clip(0), normal > 0
     if scores[0] >= 0 and scores[-1] <= 1:
-        found = is_above + (found - is_above) * np.exp(-beyond)
+        scaled = is_above + (scaled - is_above) * np.exp(-beyond)
     else:
         middle = scores[size // 2]
-        found += beyond / end * np.where(is_above, scores[-1] - middle, scores[0] - middle)
-    return found
+        scaled += beyond / end * np.where(is_above, scores[-1] - middle, scores[0] - middle)
+    return scaled
 
 
 def _tidy(drawn: Sequence[tuple[Array, Array, Array | None]], models: pl.Series) -> pl.DataFrame:

@@ -15,11 +15,11 @@ from polaroc.base.checks import is_number
 from polaroc.base.statistics import normal, quadrature
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.priors.grids import prior, range_of, skew
-from polaroc.priors.in_use import level_of, the_estimate
+from polaroc.priors.in_use import level_of, single_estimate
 from polaroc.typing import Array
 
 # Logarithm of the error of integrals.
-TOLERANCE = log(1e-14)
+LOG_ERROR = log(1e-14)
 # Share of a range, and relative mass of a node, that is left out at an end.
 NEGLIGIBLE = 1e-13
 
@@ -54,7 +54,7 @@ class Belief:
     ends: tuple[float, float] | None = field(default=None, repr=False, compare=False)
     # Limits of measures at an estimate hold over its whole interval.
     is_estimate: bool = field(default=False, repr=False, compare=False)
-    # The quantile of a continuous belief, whose nodes have it only roughly.
+    # The quantile function of a continuous belief, which its nodes only approximate.
     _quantile: Callable[[Array], Array] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class Belief:
         return [self.priors[order[min(place, len(order) - 1)]] for place in reached]
 
     def even_nodes(self, n: int) -> tuple[Array, Array]:
-        """Quantiles at n Gauss-Legendre nodes, for means of functions with kinks; few priors all.
+        """Priors and weights for means of functions with kinks: n quantiles; all of a few priors.
 
         Examples
         --------
@@ -108,7 +108,7 @@ class Belief:
         return f"Limits hold for every share of positives in its interval: {self.name}."
 
 
-# What a mean over priors is taken over: a range (lo, hi), or a belief.
+# A range (lo, hi) of priors, or a belief, over which a mean is taken.
 Over: TypeAlias = tuple[float, float] | Belief
 
 
@@ -152,7 +152,7 @@ def uniform(lo: float, hi: float, scale: Literal["prior", "skew"] = "prior") -> 
     low, high = np.log(ends).tolist()
     # AUPREC is analytic in ln λ for imaginary parts below π. Up to ¾π no precision is above √2 in
     # absolute value, and the error falls as ρ^(−2n), where ρ is that of the Bernstein ellipse.
-    n = ceil(-TOLERANCE / 2 / np.arcsinh(0.75 * np.pi / ((high - low) / 2)))
+    n = ceil(-LOG_ERROR / 2 / np.arcsinh(0.75 * np.pi / ((high - low) / 2)))
     shares, weights = np.array(quadrature(n)).T
     skews = np.exp(low + (high - low) * shares)
     masses = weights * (skews if scale == "skew" else skews / (1 + skews) ** 2)
@@ -199,7 +199,7 @@ def beta(a: float, b: float) -> Belief:
     # Of the mass 1e-17 lies beyond either end.
     low, high = betaincinv([a, b], [b, a], 1e-17)
     logs = np.arange(
-        log1p(-low) - log(low), log(high) - log1p(-high), -steps[np.argmax(errors < TOLERANCE)]
+        log1p(-low) - log(low), log(high) - log1p(-high), -steps[np.argmax(errors < LOG_ERROR)]
     )
     log_masses = -a * np.logaddexp(0, logs) - b * np.logaddexp(0, -logs)
     masses = np.exp(log_masses - log_masses.max())
@@ -227,7 +227,7 @@ def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
     """
     from scipy.special import ndtri
 
-    estimate, lower, upper = the_estimate(estimates)
+    estimate, lower, upper = single_estimate(estimates)
     sides = [end - estimate for end in (lower, upper) if end != estimate]
     if not sides:
         return replace(discrete([estimate]), ends=(lower, upper), is_estimate=True)

@@ -16,8 +16,8 @@ from polaroc.typing import Prior, Priors, Quantity
 OBSERVED: Final = "observed"
 # Columns of an estimated prior, or of a belief about it.
 PRIOR_AND_LIMITS = ("prior", "lower", "upper")
-# Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
-SAME = 1e-9
+# Priors that differ by less are equal, such as 0.15 and 0.15000000000000002 of a grid.
+TOLERANCE = 1e-9
 
 
 def skew(prior: Quantity) -> Quantity:
@@ -188,8 +188,9 @@ def is_among(observed: pl.Expr, priors: Sequence[float | None]) -> pl.Expr:
 
     Then a row at ``"observed"`` would repeat the row at that prior.
     """
-    given = [round(prior / SAME) for prior in priors if prior is not None]
-    return (observed / SAME).round().cast(pl.Int64, strict=False).is_in(given).fill_null(False)
+    numbers = [round(prior / TOLERANCE) for prior in priors if prior is not None]
+    number = (observed / TOLERANCE).round().cast(pl.Int64, strict=False)
+    return number.is_in(numbers).fill_null(False)
 
 
 def check_prior(value: object, name: str = "prior", *, allow_observed: bool = False) -> None:

@@ -35,7 +35,7 @@ def with_estimates(
 ) -> pl.LazyFrame:
     """The rows with the estimate of their key: `prior`, its limits, and `skew`, null at 0 and 1.
 
-    Keys of the estimates that the rows have not multiply them; all are among `keys`, if given.
+    Keys that only the estimates have multiply the rows; if `keys` are named, all are among these.
     """
     schema = rows.collect_schema()
     named = [name for name in estimates.collect_schema() if name not in ESTIMATE]
@@ -51,9 +51,9 @@ def with_estimates(
         )
     values = [pl.col(name).cast(pl.Float64) for name in PRIOR_AND_LIMITS]
     columns = zip(values, ("prior", *PRIOR_LIMITS), strict=True)
-    own = pl.col("prior")
+    estimate = pl.col("prior")
     placed = table.select(*named, *(value.alias(name) for value, name in columns)).with_columns(
-        pl.when((own > 0) & (own < 1)).then(skew(own)).alias("skew")
+        pl.when((estimate > 0) & (estimate < 1)).then(skew(estimate)).alias("skew")
     )
     how: Literal["left", "inner"] = "left" if shared == named else "inner"
     return rows.join(
@@ -61,7 +61,7 @@ def with_estimates(
     )
 
 
-def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
+def single_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
     """The only estimate with its limits, of one prior in use for all."""
     table = _checked(estimates)
     if table.height != 1:
@@ -112,10 +112,10 @@ def level_of(estimates: pl.DataFrame | pl.LazyFrame) -> float | None:
 
 def check_level(estimates: pl.DataFrame | pl.LazyFrame, level: float) -> None:
     """Refuse estimated priors whose intervals are of another level than the limits asked for."""
-    own = level_of(estimates)
-    if own is not None and own != level:
+    estimated = level_of(estimates)
+    if estimated is not None and estimated != level:
         raise InvalidArgument(
-            f"level is {level:g}, and the interval of the estimated prior is one at {own:g}.",
+            f"level is {level:g}, and the interval of the estimated prior has {estimated:g}.",
             hint=f"estimate it again with level={level}, or take its own level here.",
         )
 

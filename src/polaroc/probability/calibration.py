@@ -35,7 +35,7 @@ from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import one_class_note, read
-from polaroc.priors.grids import OBSERVED, SAME, check_prior, reweighted, skew, some_priors
+from polaroc.priors.grids import OBSERVED, TOLERANCE, check_prior, reweighted, skew, some_priors
 from polaroc.typing import Array, Prior, Priors, Table
 
 if TYPE_CHECKING:
@@ -491,13 +491,13 @@ def _points(
     """The points of one curve that has both classes, at each prior."""
     from scipy.optimize import isotonic_regression
 
-    own = float(cells["negatives"][0] / cells["positives"][0])
+    observed_skew = float(cells["negatives"][0] / cells["positives"][0])
     # From the worst score to the best, without the anchor.
     cells = cells.drop_nulls(SCORE).reverse()
     score, pos, neg = (cells[name].to_numpy() for name in (SCORE, "pos", "neg"))
     size = pos + neg
     if score_prior != OBSERVED:
-        score = reweighted(score, skew(float(score_prior)), own)
+        score = reweighted(score, skew(float(score_prior)), observed_skew)
     fitted = isotonic_regression(pos / size, weights=size)
     # The ends of blocks of equal shares, and cells that are evenly spread over the cases.
     evenly = np.linspace(0, size.sum(), POINTS, endpoint=False)
@@ -514,13 +514,15 @@ def _points(
     else:
         note = pl.lit("weights are not counts of cases: no band")
         points = points.with_columns(lower=None, upper=None, note=note)
-    observed = 1 / (1 + own)
-    is_given = any(one is not None and abs(one - observed) <= SAME for one in priors)
+    observed = 1 / (1 + observed_skew)
+    is_given = any(one is not None and abs(one - observed) <= TOLERANCE for one in priors)
     at = [observed if one is None else one for one in priors if one is not None or not is_given]
     return (
         pl.DataFrame({"prior": at})
         .join(points, how="cross", maintain_order="left_right")
-        .with_columns(reweighted(pl.col(SHARES).cast(pl.Float64), own, skew(pl.col("prior"))))
+        .with_columns(
+            reweighted(pl.col(SHARES).cast(pl.Float64), observed_skew, skew(pl.col("prior")))
+        )
     )
 
 

@@ -20,7 +20,7 @@ FORMATS = {
     ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc",
     ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "json",
 }  # fmt: skip
-# Formats that a folder may hold beside its table, such as charts and remarks.
+# Formats of files that a folder may hold besides its table, such as charts and notes.
 NOT_IN_FOLDERS = {".json", ".txt"}
 COMPRESSED = {".gz", ".zst", ".zlib"}
 SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -67,7 +67,7 @@ def scan(paths: Sequence[str], words: Sequence[str] = (), decimal: str = ".") ->
 
 
 def _hive_value(value: str) -> pl.Expr:
-    """A value in the name of a folder, in which Hive names null so."""
+    """A value in the name of a folder, as Hive writes it."""
     if value == "__HIVE_DEFAULT_PARTITION__":
         return pl.lit(None)
     return pl.lit(int(value), pl.Int64) if re.fullmatch(WHOLE, value) else pl.lit(value)
@@ -75,7 +75,7 @@ def _hive_value(value: str) -> pl.Expr:
 
 def find_files(paths: Sequence[str]) -> list[Path]:
     """The files behind paths, each once; none of them is replaced by an output."""
-    found: dict[Path, Path] = {}
+    by_path: dict[Path, Path] = {}
     for path in paths:
         matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
         if not matches:
@@ -94,8 +94,8 @@ def find_files(paths: Sequence[str]) -> list[Path]:
                 # Polars takes no names in other encodings.
                 str(file).encode()
                 keep_input(file)
-                found.setdefault(file.resolve(), file)
-    return [*found.values()]
+                by_path.setdefault(file.resolve(), file)
+    return [*by_path.values()]
 
 
 def _in_folder(folder: Path) -> list[Path]:
@@ -140,7 +140,7 @@ def _scan_file(file: Path, words: Sequence[str], decimal: str) -> pl.LazyFrame:
             case "ipc":
                 rows = pl.scan_ipc(file, glob=False, hive_partitioning=False)
             case "ndjson":
-                # Unlike the others, it takes each name for a pattern.
+                # Unlike the other readers, it reads each name as a glob pattern.
                 rows = pl.scan_ndjson(glob.escape(str(file)), infer_schema_length=None)
             case "json":
                 rows = pl.read_json(file, infer_schema_length=None).lazy()
@@ -193,9 +193,9 @@ def _scan_text(file: Path, words: Sequence[str], separator: str, decimal: str) -
             for name, kinds in fits.items() for kind, pattern in kinds.items()
         ]  # fmt: skip
         nulls = pl.struct(pl.all().null_count()).alias("nulls")
-        found = part.select(nulls, *tests).collect(engine="streaming")
+        tested = part.select(nulls, *tests).collect(engine="streaming")
         fits = {
-            name: {kind: kinds[kind] for kind in kinds if found[f"{kind} {name}"][0]}
+            name: {kind: kinds[kind] for kind in kinds if tested[f"{kind} {name}"][0]}
             for name, kinds in fits.items()
         }
     types = {name: next(iter(kinds)) for name, kinds in fits.items() if kinds}
@@ -238,7 +238,7 @@ def unchanged(paths: Sequence[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        # An error found in a file that changes meanwhile explains nothing.
+        # Raised also after another error, which the change of the file may have caused.
         changed = [file for file in before if state(file) != before[file]]
         if changed:
             raise InvalidPredictions(

@@ -45,7 +45,7 @@ def refused_by_system(path: Path) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # Who read the results has gone.
+        # The program that reads the output has ended.
         raise
     except OSError as error:
         raise refusal(error, path) from error
@@ -72,7 +72,7 @@ def atomic_file(file: Path, replaceable: Replaceable = False) -> Iterator[Path]:
         with TemporaryDirectory(prefix=ASIDE, dir=target.parent) as aside:
             staging = Path(aside, file.name)
             yield staging
-            # Another process may have written it meanwhile.
+            # Another process may have created it in the meantime.
             check_new(file, replaceable)
             if target.exists():
                 shutil.copymode(target, staging)
@@ -85,7 +85,7 @@ def check_new(file: Path, replaceable: Replaceable = False) -> None:
         return
     if not callable(replaceable):
         _refuse_inputs([file])
-    # Only a file is opened by `replaceable`: a pipe would block.
+    # Only regular files are opened by `replaceable`, since opening a pipe would block.
     if file.is_file() and (replaceable(file) if callable(replaceable) else replaceable):
         return
     raise OutputRefused(

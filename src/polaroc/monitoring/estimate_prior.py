@@ -131,7 +131,7 @@ def estimate_prior(
 def estimated_priors(
     known: Cases[Any], used: Cases[Any], batch: str | None, level: float, significance: float
 ) -> pl.DataFrame:
-    """The table of `estimate_prior`, without intervals below a level of significance."""
+    """The table of `estimate_prior`; no interval where `shift_p` is below `significance`."""
     batches = [] if batch is None else [column_name(batch, "batch")]
     with errors_named("reference"):
         kept = as_cases(known, {}, keep=batches) if batches else known
@@ -157,7 +157,7 @@ def estimated_priors(
     notes = _notes(reference, keys), _notes(deployed, all_keys)
     places = [all_keys.index(key) for key in keys]
     pairs = [(tuple(key[at] for at in places), key) for key in notes[1]]
-    # A key of the reference alone has a row, too.
+    # Keys that only the reference has get a row, too.
     pairs += [
         (key, tuple(dict(zip(keys, key, strict=True)).get(name) for name in all_keys))
         for key in notes[0].keys() - {of_reference for of_reference, _ in pairs}
@@ -192,8 +192,8 @@ def errors_named(table: str) -> Iterator[None]:
         raise type(error)(f"{table}: {error.problem}", hint=error.hint) from None
 
 
-class Known(NamedTuple):
-    """The reference of a key, with how much its batches differ."""
+class KeyReference(NamedTuple):
+    """The reference of one key, and how much its batches differ."""
 
     reference: Reference | None
     prior: float
@@ -202,51 +202,51 @@ class Known(NamedTuple):
     note: str | None
 
 
-def _reference(part: pl.DataFrame, batch: str | None) -> Known:
+def _reference(part: pl.DataFrame, batch: str | None) -> KeyReference:
     """The reference of one key."""
     cases, truth = _sample(part), part[TRUTH].to_numpy()
     share = float(truth.mean())
     if share in (0, 1):
         absent = "negatives" if share else "positives"
-        return Known(None, share, None, "", f"reference: no {absent}")
+        return KeyReference(None, share, None, "", f"reference: no {absent}")
     reference = Reference.of(cases, truth)
     if batch is None:
-        return Known(reference, share, None, NOTHING_ELSE, None)
+        return KeyReference(reference, share, None, NOTHING_ELSE, None)
     spread = spread_of_batches(cases, truth, part[batch].rank("dense").fill_null(0).to_numpy())
     if spread is None:
         note = f"reference: fewer than two values of {batch!r} have cases of both classes elsewhere"
-        return Known(reference, share, None, NOTHING_ELSE, note)
+        return KeyReference(reference, share, None, NOTHING_ELSE, note)
     assumes = f"scores differ as between the {spread.batches} values of {batch!r}"
-    return Known(reference, share, spread, assumes, None)
+    return KeyReference(reference, share, spread, assumes, None)
 
 
 def _sample(part: pl.DataFrame) -> Sample:
-    """The scores of some cases, with numbers for clusters of any type."""
+    """The scores of cases, with clusters of any type numbered."""
     cluster = part[CLUSTER].rank("dense").to_numpy() if CLUSTER in part else None
     return Sample(part[SCORE].to_numpy(), cluster)
 
 
 def _row(
-    known: Known | None, used: Sample | None, level: float, significance: float
+    reference: KeyReference | None, sample: Sample | None, level: float, significance: float
 ) -> dict[str, Any]:
     """A row of the result, without its keys."""
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
-    row["deployed"] = 0 if used is None else used.score.size
-    if known is None:
+    row["deployed"] = 0 if sample is None else sample.score.size
+    if reference is None:
         return row | {"note": "not in the reference"}
-    row |= {"reference_prior": known.prior, "note": known.note}
-    if known.reference is None:
+    row |= {"reference_prior": reference.prior, "note": reference.note}
+    if reference.reference is None:
         return row
-    if not row["deployed"] or used is None:
+    if not row["deployed"] or sample is None:
         return row | {"note": "no deployed scores"}
-    fit = known.reference.fit(used, level)
+    fit = reference.reference.fit(sample, level)
     lower, upper = fit.lower, fit.upper
-    if known.spread is not None:
-        lower, upper = known.spread.limits(fit, level)
-    row["shift_p"] = shift_p = shape_p_value(fit, known.reference, used, known.spread)
-    notes = [known.note] if known.note else []
+    if reference.spread is not None:
+        lower, upper = reference.spread.limits(fit, level)
+    row["shift_p"] = shift_p = shape_p_value(fit, reference.reference, sample, reference.spread)
+    notes = [reference.note] if reference.note else []
     if shift_p is not None and shift_p < significance:
-        row |= {"prior": fit.prior, "assumes": known.assumes}
+        row |= {"prior": fit.prior, "assumes": reference.assumes}
         notes.append(
             "more than the prior has shifted: no mixture of the positives and negatives of the "
             f"reference gives these scores ({p_in_words(shift_p)}), so there is no interval"
@@ -254,7 +254,7 @@ def _row(
     elif (lower, upper) == (0, 1):
         return row | {"note": "the scores do not tell the prior"}
     else:
-        row |= {"prior": fit.prior, "lower": lower, "upper": upper, "assumes": known.assumes}
+        row |= {"prior": fit.prior, "lower": lower, "upper": upper, "assumes": reference.assumes}
     if fit.prior in (0, 1):
         end = f"{fit.prior:g}"
         notes.append(f"the estimate is {end}, outside (0, 1): it cannot be passed on as a prior")

@@ -30,13 +30,13 @@ import numpy as np
 
 from polaroc.typing import Array
 
-# Bins hold ten or more cases of the smaller class, but few cases still have three bins.
+# At least ten cases of the rarer class per bin, but never fewer than three bins.
 MOST_BINS, LEAST_BINS, CASES_PER_BIN = 10, 3, 10
 # Pseudo-cases of each class, over all bins: a bin without positives may have some in use.
 PSEUDO_CASES = 0.5
 # Between these priors the likelihood has one maximum at most.
 PRIORS = (0.0, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999, 1.0)
-# Of the intervals that show the error of the estimate for a batch.
+# Level of the intervals from which the error of the estimate for a batch is derived.
 LEVEL = 0.95
 
 
@@ -222,7 +222,7 @@ class Mixture:
                 low + margin, high - margin, xtol=1e-7 * (high - low),
             )  # fmt: skip
         p, q, _ = self.shares(prior, shift)
-        # The error of the shift now counts by its square.
+        # After this, an error of the shift enters only by its square.
         p, q = p / p.sum(), q / q.sum()
         return self._log_likelihood(p, q, prior * p + (1 - prior) * q)
 
@@ -236,7 +236,7 @@ class Mixture:
         """The prior of greatest likelihood."""
         from scipy.optimize import brentq
 
-        # Few labels beside many scores have local maxima at the ends.
+        # With few labels and many scores there may be local maxima at the ends.
         slopes = [self.slope(prior) for prior in PRIORS]
         maxima = [end for end, rises in ((0.0, -slopes[0]), (1.0, slopes[-1])) if rises >= 0]
         maxima += [

@@ -33,9 +33,9 @@ OF_RESULT = ("source", "alarm", "table", "quantity")
 # The note on a threshold that cannot be judged on the reference.
 NO_RATES = private("no_rates")
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
-# Each look may raise a false alarm by the prior, by the shape, and by labels.
+# At each look, the prior, the shape and labels may each raise a false alarm.
 QUESTIONS = 3
-# Below this p-value labels are no random sample.
+# Below this p-value, labels are taken not to be a random sample.
 NOT_RANDOM = 0.001
 SHIFTED = (
     "more than the prior has shifted: no mixture of the reference's positives and negatives gives "
@@ -166,8 +166,8 @@ def monitor(
     with errors_named("reference"):
         known = as_cases(reference, columns, **options).collect()
     with errors_named("deployed"):
-        of_use = same_columns(known, deployed, labelled=False, keep=[time], **options)
-        used = by_period(of_use, time, every)
+        in_use = same_columns(known, deployed, labelled=False, keep=[time], **options)
+        used = by_period(in_use, time, every)
     if (periods := used.rows[time].n_unique()) > looks:
         raise InvalidArgument(
             f"deployed: {time!r} has {periods:,} periods, and looks is {looks:,}.",
@@ -197,11 +197,11 @@ def monitor(
     called = joined(used.valid_rows, rates.select(*keys, "threshold")).group_by(all_keys).agg(
         posfrac=(pl.col("score") >= pl.col("threshold")).fill_null(False).mean()
     )  # fmt: skip
-    found = joined(joined(estimates.filter(pl.col(time).is_not_null()), rates), called)
+    periods_of_keys = joined(joined(estimates.filter(pl.col(time).is_not_null()), rates), called)
 
     is_unknown = pl.any_horizontal(pl.col("tpr", "fpr").is_null())
     why = pl.col(NO_RATES).fill_null("the reference has no cases of it")
-    unknown = found.filter(is_unknown).select(*keys, why).unique().sort(pl.all())
+    unknown = periods_of_keys.filter(is_unknown).select(*keys, why).unique().sort(pl.all())
     if unknown.height:
         by_key = [(", ".join(map(str, key)), note) for *key, note in unknown.rows()]
         reasons = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
@@ -215,16 +215,16 @@ def monitor(
     left = pl.format("the prior left the range {} % to {} %: it is ", percents(low), percents(high))
     above = left + pl.format("at least {} %", percents("lower"))
     below = left + pl.format("at most {} %", percents("upper"))
-    prior = found.select(
+    prior = periods_of_keys.select(
         *all_keys, "deployed", "prior", "lower", "upper", "level", "assumes", low, high,
         pl.when(pl.col("lower") > pl.col(high)).then(above)
         .when(pl.col("upper") < pl.col(low)).then(below).alias("alarm"),
     )  # fmt: skip
-    shape = found.select(
+    shape = periods_of_keys.select(
         *all_keys, "deployed", "shift_p",
         pl.when(pl.col("shift_p") < error).then(pl.lit(SHIFTED)).alias("alarm"),
     )  # fmt: skip
-    thresholds = found.select(
+    thresholds = periods_of_keys.select(
         *all_keys, pl.lit("scores").alias("source"), "threshold", "posfrac",
         *expected(cost_fn, cost_fp), pl.lit(None, pl.String).alias("alarm"),
     )  # fmt: skip
@@ -337,16 +337,16 @@ def judged_by_labels(
     raises_alarms: bool,
 ) -> pl.DataFrame:
     """The thresholds on labelled cases by period, with an alarm if `rates` are out of reach."""
-    found = apply_thresholds(labels, points, intervals=True, level=1 - error)
+    judged = apply_thresholds(labels, points, intervals=True, level=1 - error)
     hits, false = pl.col("tpr") * pl.col("positives"), pl.col("fpr") * pl.col("negatives")
-    found = found.select(
+    judged = judged.select(
         *labels.keys, "threshold", "tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper",
         hits.fill_null(0).alias("hits"), (hits.fill_null(0) + false.fill_null(0)).alias("called"),
         (pl.col("positives") + pl.col("negatives")).alias("cases"),
     )  # fmt: skip
-    limits = binomial_band(found["hits"].to_numpy(), found["called"].to_numpy(), error)
+    limits = binomial_band(judged["hits"].to_numpy(), judged["called"].to_numpy(), error)
     ends = {"precision_lower": limits.lower, "precision_upper": limits.upper}
-    found = found.with_columns(
+    judged = judged.with_columns(
         posfrac=pl.col("called") / pl.col("cases"),
         precision=pl.col("hits") / pl.col("called"),
         **{name: pl.Series(values) for name, values in ends.items()},
@@ -366,7 +366,7 @@ def judged_by_labels(
         pl.when(pl.col("tpr_upper") < pl.col("least_tpr")).then(recall)
         .when(pl.col("fpr_lower") > pl.col("most_fpr")).then(false_alarms)
     )  # fmt: skip
-    return joined(found, known).with_columns(
+    return joined(judged, known).with_columns(
         (worse if raises_alarms else pl.lit(None, pl.String)).alias("alarm"),
         pl.lit("labels").alias("source"),
     )  # fmt: skip
@@ -389,7 +389,7 @@ def are_drawn_at_random(
     difference, variance = both.select(
         (pl.col("called") - size * share).sum(), (size * share * (1 - share) * unlabelled).sum()
     ).row(0)
-    # Counts are whole numbers: half a case is no difference.
+    # Continuity correction for counts.
     return bool(max(abs(difference) - 0.5, 0.0) <= normal(1 - NOT_RANDOM) * variance**0.5)
 
 

@@ -51,9 +51,9 @@ NUMBERS = dict.fromkeys(
     pl.Float64(),
 ) | {"freedom": pl.Int64(), "p_value": pl.Float64()}  # fmt: skip
 REASON = private("reason")
-# Cases of the rarer class below which the prior of the cases is known too badly.
+# With fewer cases of the rarer class, the share of positives is known too inaccurately.
 FEW = 30
-# Cells that are drawn from, and points between the ends of blocks that are shown.
+# The most cells that the band is drawn from, and the points shown besides the ends of blocks.
 MAX_CELLS, POINTS = 2000, 40
 SHARES = ("score", "probability", "lower", "upper")
 
@@ -240,7 +240,7 @@ def calibration(
     if CLUSTER in rows.columns:
         check_clusters(rows[CLUSTER].null_count())
     schema = {key: rows.schema[key] for key in keys} | NUMBERS | {REASON: pl.String()}
-    found = [
+    estimates_by_key = [
         dict.fromkeys(schema)
         | dict(zip(keys, key, strict=True))
         | _estimates(part, score_prior, level)
@@ -251,7 +251,7 @@ def calibration(
     one_class = one_class_note(pl.col("positives"), pl.col("negatives"))
     estimates = (
         counts.join(
-            pl.LazyFrame(found, schema, orient="row"), on=keys or pl.lit(0), how="left",
+            pl.LazyFrame(estimates_by_key, schema, orient="row"), on=keys or pl.lit(0), how="left",
             nulls_equal=True,
         )
         .select(
@@ -288,33 +288,36 @@ def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str
     has_clusters, has_weights = cluster.max() + 1 < len(cluster), np.ptp(weight) > 0
 
     estimates = _regressions(score, truth, weight, cluster)
-    # Cases or clusters of the rarer class; if weighted, as many as there are of equal weight.
+    # The number of cases or clusters of the rarer class; if weighted, the effective number.
     sizes = [np.bincount(cluster[of], weight[of]) for of in (truth, ~truth)]
     units = min(equal_units(of) if has_weights else np.count_nonzero(of) for of in sizes)
     freedom = units - 1.0
     if has_clusters or has_weights:
-        of_fits = [estimates[name].freedom for name in estimates if name != "intercept"]
-        freedom = min([freedom, *of_fits])
+        fit_freedoms = [estimates[name].freedom for name in estimates if name != "intercept"]
+        freedom = min([freedom, *fit_freedoms])
     expected = float(weight @ score)
     if expected > 0:
         influences = weight * (truth / positives - score / expected)
         ratio = Estimate(np.log(positives / expected), influences, cluster)
         estimates["observed_over_expected"] = ratio
     least, unit = (5, "clusters") if has_clusters else (2, "cases")
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         "prior": positives / (positives + negatives),
         "mean_score": float(weight @ score / weight.sum()),
     }
-    for name, one in estimates.items():
-        found[name] = one.value
+    for name, estimate in estimates.items():
+        row[name] = estimate.value
         is_known = units >= least and (name == "slope" or not is_moved)
-        # Smaller standard errors are rounding.
-        if is_known and one.std_error > 1e-13:
-            reach = stdtrit(freedom, (1 + level) / 2) * one.std_error
-            found |= {f"{name}_lower": one.value - reach, f"{name}_upper": one.value + reach}
-    for name in found:
+        # Smaller standard errors are rounding errors.
+        if is_known and estimate.std_error > 1e-13:
+            reach = stdtrit(freedom, (1 + level) / 2) * estimate.std_error
+            row |= {
+                f"{name}_lower": estimate.value - reach,
+                f"{name}_upper": estimate.value + reach,
+            }
+    for name in row:
         if name.startswith("observed_over_expected"):
-            found[name] = np.exp(found[name])
+            row[name] = np.exp(row[name])
 
     notes = []
     if is_moved:
@@ -331,14 +334,14 @@ def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str
     else:
         impossible = np.count_nonzero(np.where(truth, score == 0, score == 1))
         test = (np.inf, 1, 0.0) if impossible else score_test(score, truth, is_moved=is_moved)
-        found |= zip(("statistic", "freedom", "p_value"), test, strict=True)
+        row |= zip(("statistic", "freedom", "p_value"), test, strict=True)
         if is_moved and units < FEW:
             notes.append(
                 f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
             )
         if impossible:
             notes.insert(0, f"scores of 0 or 1 are wrong for {impossible} cases")
-    return found | {REASON: "; ".join(notes) or None}
+    return row | {REASON: "; ".join(notes) or None}
 
 
 class Estimate(NamedTuple):
@@ -373,13 +376,13 @@ def _regressions(score: Array, truth: Array, weight: Array, cluster: Array) -> d
     log_odds = np.log(score) - np.log1p(-score)
     constant = np.ones((len(score), 1))
     in_the_large = _regression(truth, constant, log_odds, weight, cluster)
-    found = dict(zip(["calibration_in_the_large"], in_the_large, strict=False))
+    parameters = dict(zip(["calibration_in_the_large"], in_the_large, strict=False))
     # If the scores separate the classes, or are equal, there is no slope.
     if of_positives.min() < of_negatives.max() and of_positives.max() > of_negatives.min():
         terms = np.column_stack([constant, log_odds])
         line = _regression(truth, terms, 0 * log_odds, weight, cluster)
-        found |= zip(["intercept", "slope"], line, strict=False)
-    return found
+        parameters |= zip(["intercept", "slope"], line, strict=False)
+    return parameters
 
 
 def _regression(
@@ -392,7 +395,7 @@ def _regression(
         truth.astype(float), terms, family=sm.families.Binomial(), offset=offset,
         freq_weights=weight,
     )  # fmt: skip
-    # From statsmodels' own start it may diverge if scores are far too extreme.
+    # From the start of statsmodels it may diverge if scores are far too extreme.
     for start in (None, np.zeros(terms.shape[1])):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -433,7 +436,7 @@ def score_test(score: Array, truth: Array, *, is_moved: bool) -> tuple[float, in
     least = np.array([1e-9 * information[0], 1e-20 * (variance @ log_odds**2)])
     positives, negatives = int(truth.sum()), int((~truth).sum())
     if is_moved:
-        # Inner scores of one class tell nothing of the intercept.
+        # Inner scores of one class have no information on the intercept.
         known = positives * negatives / (positives + negatives)
         information[0] -= information[0] ** 2 / known if known else information[0]
     is_known = information > least
@@ -534,7 +537,7 @@ def _band(
 
     place = np.arange(len(score))
     if len(score) > MAX_CELLS:
-        # The middle of each cell decides on its bin.
+        # A cell belongs to the bin of its middle.
         middle = (size.cumsum() - size / 2) / size.sum()
         place = np.unique((middle * MAX_CELLS).astype(int), return_inverse=True)[1]
     counts = np.bincount(place, weights=size)

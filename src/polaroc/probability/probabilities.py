@@ -39,7 +39,7 @@ ADDED = ("prior", "probability", "note")
 OF_ROW, ROW_NOTE, GIVEN = (private(name) for name in ("score_of_row", "row_note", "given"))
 # The least score of a block, and its likelihood ratio.
 LEAST, RATIO = private("least"), private("ratio")
-# Cases of a class that a block without any is taken to hold, as Jeffreys' prior has them.
+# The number of cases of a class that a block without any counts as having (Jeffreys' prior).
 ABSENT = 0.5
 
 
@@ -126,7 +126,7 @@ def probabilities(
                 hint="drop such rows first: frame.drop_nulls(...), or correct them.",
             )
     resolved: list[Prior] = [OBSERVED if one is None else one for one in some_priors(priors)]
-    # The rows are read once, also if the source is not the same twice.
+    # Cached, since another reading of the source may give other rows.
     rows = cases.rows.lazy().with_row_index(ROW).cache()
     tuned = with_key_types(tuned, rows.collect_schema(), shared)
     same = pl.LazyFrame({IS_SAME: [False]})
@@ -167,7 +167,7 @@ def _rows(table: Any, columns: Mapping[str, Any]) -> tuple[Cases[Any], list[str]
             f"score names the columns {quoted(columns['score'])}, allowed is one.",
             hint="bring the scores into one column beside the model of each: frame.unpivot(...).",
         )
-    # Columns without bearing on the result have to be there, too.
+    # Also columns that do not affect the result have to exist.
     named_columns(columns, frame.collect_schema())
     of_rows = {**columns, "truth": None, "positive": None, "weight": None, "count": None}
     whole = frame.with_columns(pl.struct(pl.all()).alias(GIVEN))
@@ -192,7 +192,7 @@ def refuse_tuning_table() -> NoReturn:
 def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Each row with the block of its key that its score is in."""
     blocks = blocks.cache()
-    # A join by thresholds does not match keys that are null, nor does it take none.
+    # `join_asof` matches no null keys, and needs at least one key.
     index = blocks.select(keys or pl.lit(0)).unique().with_row_index(KEY_INDEX).cache()
     in_order = rows.join(index, on=keys or pl.lit(0), how="left", nulls_equal=True).sort(
         OF_ROW, nulls_last=True
@@ -205,18 +205,18 @@ def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) ->
 
 def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """One row, `IS_SAME`: whether every key has the scores of its curve, each as often."""
-    own, tuned = private("own"), private("tuned")
-    scores = rows.group_by(*keys, pl.col(OF_ROW).alias(SCORE)).agg(pl.len().alias(own))
+    in_use, tuned = private("in_use"), private("tuned")
+    scores = rows.group_by(*keys, pl.col(OF_ROW).alias(SCORE)).agg(pl.len().alias(in_use))
     cells = curve.filter(pl.col(SCORE).is_not_null()).select(
         *keys, SCORE, (pl.col("pos") + pl.col("neg")).alias(tuned)
     )
     if keys:
         cells = cells.join(rows.select(keys).unique(), on=keys, how="semi", nulls_equal=True)
     both = scores.join(cells, on=[*keys, SCORE], how="full", nulls_equal=True)
-    as_often = pl.col(own) == pl.col(tuned)
+    as_often = pl.col(in_use) == pl.col(tuned)
     if curve.collect_schema()["pos"].is_float():
-        # Sums of weights are no counts.
-        as_often = pl.col(own).is_not_null() & pl.col(tuned).is_not_null()
+        # Sums of weights cannot be compared with numbers of cases.
+        as_often = pl.col(in_use).is_not_null() & pl.col(tuned).is_not_null()
     return both.select((as_often.fill_null(False).all() & (pl.len() > 0)).alias(IS_SAME))
 
 
@@ -240,7 +240,7 @@ def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         .filter(pl.col(SCORE).is_not_null())
         .with_columns(pl.when(defined).then(ratio).alias(RATIO))
         .with_columns(
-            # Half a case must not carry a block past its neighbour.
+            # The half case must not move the ratio of a block past that of its neighbour.
             pl.when(only_pos & defined)
             .then(pl.max_horizontal(RATIO, below))
             .when(only_neg & defined)

@@ -1,4 +1,4 @@
-"""Labels of two classes, and scores of classifiers, by cross-validation as a table."""
+"""Cross-validated predictions of classifiers as a table, and checks of binary labels."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class LabelledCases(NamedTuple):
     def of(
         cls, X: Any, y: Any, pos_label: Label | None, sample_weight: Any, groups: Any
     ) -> LabelledCases:
-        """The cases; raise unless all that is given has one value per case."""
+        """The cases; raise unless all arguments have one value per case."""
         from sklearn.utils import indexable
         from sklearn.utils.validation import column_or_1d
 
@@ -182,7 +182,7 @@ class LabelledCases(NamedTuple):
 
         rows = np.arange(len(self.labels))
         found = check_cv(cv, self.labels, classifier=True).split(self.X, self.labels, self.groups)
-        # Masks, too, become row numbers.
+        # Boolean masks become row numbers.
         splits = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in found]
         if not splits:
             raise InvalidArgument(

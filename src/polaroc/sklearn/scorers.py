@@ -303,7 +303,7 @@ def rate_score(
             return float("nan")
     positives, negatives = totals.values()
     if measure in (*OF_POSITIVES, *OF_NEGATIVES):
-        # They are the same at any prior.
+        # Rates of a single class are the same at every prior.
         prior = 0.5
     at = skew(positives / (positives + negatives) if prior == OBSERVED else prior)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -273,7 +273,7 @@ def points_of(points: Table | Numbers) -> pl.LazyFrame:
     else:
         table = as_lazy(points)
     require(table, ["threshold"], source="operating_points(...)")
-    # There is no prior: it is that in use.
+    # A point without a prior is taken at the prior in use.
     added = {
         "rule": pl.lit("threshold"),
         "note": pl.lit(None, pl.String),
@@ -288,7 +288,7 @@ def points_of(points: Table | Numbers) -> pl.LazyFrame:
 
 def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
     """The points with their rates on a table, and whether these equal the tuned ones: `IS_SAME`."""
-    # Points that were applied before, or are those of `expected_cost`, have further columns.
+    # Results of this function and of `expected_cost` have further columns, which are no keys.
     present = points.collect_schema()
     shared = [name for name in present if name not in RESERVED | OF_THRESHOLDS]
     check_shared_keys(shared, table.keys, "the points")

@@ -40,12 +40,12 @@ from polaroc.typing import Array
 
 PROMISED, LACK, MODELS = private("promised"), private("lack"), private("models")
 NOT_PROMISED = "no threshold can be promised: "
-# Of more thresholds those are tested that are this far apart in the log-odds of the share of cases
-# that they call positive.
+# If there are more thresholds, only those are tested whose log-odds of the share of cases called
+# positive differ by a step.
 MOST, STEP = 2_000, 0.01
 # Nodes of the quadrature over one of the two rates: p is exact to 1e-4.
 NODES = 12
-PART = 50
+TESTS_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class Sample:
         return prior * self.tp / self.positives + (1 - prior) * self.fp / self.negatives
 
 
-def promised(sample: Sample, constraints: Constraints, own: float, delta: float) -> Array:
+def promised(sample: Sample, constraints: Constraints, row_skew: float, delta: float) -> Array:
     """Whether each threshold keeps the constraints, all of them at once with probability 1 − δ.
 
-    `own` is the skew at which they are kept where they have no range of priors.
+    `row_skew` is the skew at which they are kept if they have no range of priors.
     """
-    # The first row calls nothing positive, which is certain to do what it does.
+    # The first row calls nothing positive, so that its rates are known without a test.
     is_called = sample.tp + sample.fp > 0
     share = sample.share(sample.positives / (sample.positives + sample.negatives))
     with np.errstate(divide="ignore"):
@@ -78,25 +78,25 @@ def promised(sample: Sample, constraints: Constraints, own: float, delta: float)
     step = step if len(step) > MOST else np.arange(len(step))
     tested = np.flatnonzero(is_called & (np.diff(step, append=inf) > 0))
     at = replace(sample, tp=sample.tp[tested], fp=sample.fp[tested])
-    middle = 1 / (1 + own) if constraints.ends is None else sum(constraints.ends) / 2
+    middle = 1 / (1 + row_skew) if constraints.ends is None else sum(constraints.ends) / 2
     starts = {name: LIMITED[name].start(middle) for name in constraints.limits}
     both_ways = min(starts.values()) < 1 and max(starts.values()) > 0
     error = delta / 2 if both_ways else delta
     passed = np.ones(len(tested), bool)
     for name, share_called in starts.items():
-        planes = constraints.half_planes(name, own)
+        planes = constraints.half_planes(name, row_skew)
         prior = middle if LIMITED[name].by_prior else 0.5
         start = int(np.abs(at.share(prior) - share_called).argmin())
         for walk in (np.arange(start, -1, -1), np.arange(start, len(tested))):
-            # In parts, since most walks are short.
-            for first in range(0, len(walk), PART):
-                rows = walk[first : first + PART]
+            # In parts, since most sequences of tests end early.
+            for first in range(0, len(walk), TESTS_AT_ONCE):
+                rows = walk[first : first + TESTS_AT_ONCE]
                 part = replace(at, tp=at.tp[rows], fp=at.fp[rows])
                 chance = np.max([chance_broken(part, *plane) for plane in planes], axis=0)
                 if (chance > error).any():
                     passed[walk[first + int((chance > error).argmax()) :]] = False
                     break
-    nothing_called = np.all(constraints.kept(0.0, 0.0, own))
+    nothing_called = np.all(constraints.kept(0.0, 0.0, row_skew))
     result: Array = ~is_called & nothing_called
     result[tested] = passed
     return result
@@ -112,7 +112,7 @@ def chance_broken(sample: Sample, a: float, b: float, c: float) -> Array:
     from scipy.special import betainc, betaincinv, ndtr
 
     tiny = 1e-9
-    # Of Beta(a, b) with a = 0 all is at 0, with b = 0 at 1.
+    # Beta(0, b) is a point mass at 0, and Beta(a, 0) one at 1.
     of_fpr = (sample.fp + 1)[:, None], np.maximum(sample.negatives - sample.fp, tiny)[:, None]
     if a == 0:
         above: Array = 1 - betainc(*of_fpr, np.clip(c / -b, 0, 1))[:, 0]
@@ -154,24 +154,25 @@ def with_promises(
 def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) -> pl.DataFrame:
     """A curve at a prior, with `EFFECTS` and `MODELS`; its points are marked."""
     first, is_promised, lack = curve.row(0, named=True), np.zeros(curve.height, bool), None
-    own, positives, negatives = (first[name] for name in ("skew", "positives", "negatives"))
+    row_skew, positives, negatives = (first[name] for name in ("skew", "positives", "negatives"))
     ends = [first[name] for name in PRIOR_LIMITS if name in first]
     effects = [first[name] for name in EFFECTS]
-    if own is None or None in ends:
+    if row_skew is None or None in ends:
         lack = NO_INTERVAL
     elif inf in effects:
         lack = f"{NOT_PROMISED}{FEW_CLUSTERS}"
     elif positives and negatives:
         # A promise at an estimated prior holds wherever in its interval the prior may be.
-        asked = replace(constraints, ends=within_unit(*ends)) if ends else constraints
+        at_ends = replace(constraints, ends=within_unit(*ends)) if ends else constraints
         tp, fp = (
-            curve[name].to_numpy() / one for name, one in zip(("tp", "fp"), effects, strict=True)
+            curve[name].to_numpy() / effect
+            for name, effect in zip(("tp", "fp"), effects, strict=True)
         )
         sample = Sample(tp, fp, positives / effects[0], negatives / effects[1])
-        is_promised = promised(sample, asked, own, (1 - confidence) / first[MODELS])
+        is_promised = promised(sample, at_ends, row_skew, (1 - confidence) / first[MODELS])
         if not is_promised[tp + fp > 0].any():
             t, f = tp / sample.positives, fp / sample.negatives
-            keeps = np.all(asked.kept(t, f, own), axis=0) & (t > 0)
+            keeps = np.all(at_ends.kept(t, f, row_skew), axis=0) & (t > 0)
             why = "none keeps the constraints on this table"
             if keeps.any():
                 why = f"{positives:,} positives and {negatives:,} negatives are too few"
@@ -179,12 +180,12 @@ def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) ->
     return curve.with_columns(pl.Series(PROMISED, is_promised), pl.lit(lack, pl.String).alias(LACK))
 
 
-def check_promising(given: Cases[Any] | pl.DataFrame | pl.LazyFrame) -> None:
-    """Refuse what promises nothing: sampling weights, and models of several folds."""
-    if isinstance(given, Cases):
-        has_weights = given.weight is not None
-        folds = given.rows.lazy().select(pl.col(given.fold).n_unique())
-        if given.fold and folds.collect().item() > 1:
+def check_promising(curve_or_cases: Cases[Any] | pl.DataFrame | pl.LazyFrame) -> None:
+    """Raise for sampling weights, and for models of several folds: they allow no promise."""
+    if isinstance(curve_or_cases, Cases):
+        has_weights = curve_or_cases.weight is not None
+        folds = curve_or_cases.rows.lazy().select(pl.col(curve_or_cases.fold).n_unique())
+        if curve_or_cases.fold and folds.collect().item() > 1:
             raise InvalidArgument(
                 "there are several folds, whose models are fitted anew: their thresholds promise "
                 "nothing of the model in use.",
@@ -192,7 +193,7 @@ def check_promising(given: Cases[Any] | pl.DataFrame | pl.LazyFrame) -> None:
                 "its own; or fold=None where one model scored them all.",
             )
     else:
-        has_weights = not given.lazy().collect_schema()["tp"].is_integer()
+        has_weights = not curve_or_cases.lazy().collect_schema()["tp"].is_integer()
     if has_weights:
         raise InvalidPredictions(
             "there are weights, and a promise counts cases: where weights depend on scores it "

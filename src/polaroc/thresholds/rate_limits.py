@@ -81,7 +81,7 @@ def with_limits(
     added = dict.fromkeys(limit_columns(names), pl.Float64())
 
     def limited(frame: pl.DataFrame) -> pl.DataFrame:
-        # In parts, to save memory.
+        # In parts, since each row has thousands of quantiles.
         parts = [_limits(part, names, level) for part in frame.iter_slices(CHUNK)]
         ends = np.concatenate([np.empty((0, len(added))), *parts])
         return frame.hstack(pl.DataFrame(ends, added, nan_to_null=True, orient="row"))
@@ -115,7 +115,7 @@ def _limits(judged: pl.DataFrame, names: Sequence[str], level: float) -> Array:
     tail = (1 - level) / 2
     costs = [judged[name].to_numpy()[:, None] for name in (COST_FN, COST_FP)]
     counts = [
-        # Rows of clusters and weights count as the number of independent cases that say as much.
+        # Clustered or weighted rows count as the effective number of independent cases.
         judged.select(pl.col(of_class).cast(pl.Float64).fill_null(nan) / pl.col(effect)).to_numpy()
         for *of_class, effect in zip(COUNTS, ("positives", "negatives"), EFFECTS, strict=True)
     ]
@@ -244,11 +244,15 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     return effects.map_batches(checked, schema=schema, projection_pushdown=False)
 
 
-def read_once(given: _T) -> _T:
+def read_once(predictions: _T) -> _T:
     """Cases whose lazy table is read once, for rates and for the design effects of clusters.
 
     Another reading of a plan may give other rows.
     """
-    if isinstance(given, Cases) and given.in_clusters and isinstance(given.rows, pl.LazyFrame):
-        return replace(given, rows=given.rows.cache())
-    return given
+    if (
+        isinstance(predictions, Cases)
+        and predictions.in_clusters
+        and isinstance(predictions.rows, pl.LazyFrame)
+    ):
+        return replace(predictions, rows=predictions.rows.cache())
+    return predictions

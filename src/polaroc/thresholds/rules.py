@@ -1,4 +1,4 @@
-"""What a threshold is chosen by: rules, limits of its rates, and the needs that reports name."""
+"""Rules for choosing a threshold, constraints on its rates, and the goals that reports name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -152,19 +152,19 @@ class Constraints:
     limits: Mapping[str, float]
     ends: tuple[float, float] | None = None
 
-    def half_planes(self, name: str, own: Quantity) -> list[tuple[Quantity, ...]]:
-        """The half-planes of a limit at the ends of the range, by default at the `own` skew."""
-        ends = [own] if self.ends is None else [skew(end) for end in sorted(set(self.ends))]
+    def half_planes(self, name: str, row_skew: Quantity) -> list[tuple[Quantity, ...]]:
+        """The half-planes of a limit at the ends of the range, by default at `row_skew`."""
+        ends = [row_skew] if self.ends is None else [skew(end) for end in sorted(set(self.ends))]
         return [LIMITED[name].half_plane(self.limits[name], end) for end in ends]
 
-    def kept(self, t: Quantity, f: Quantity, own: Quantity) -> list[Quantity]:
+    def kept(self, t: Quantity, f: Quantity, row_skew: Quantity) -> list[Quantity]:
         """Whether a point keeps each of them, up to rounding."""
         kept = [
             a * t + b * f + c >= -ROUNDING * (abs(a) * t + abs(b) * f + abs(c))
             for name in self.limits
-            for a, b, c in self.half_planes(name, own)
+            for a, b, c in self.half_planes(name, row_skew)
         ]
-        # Where nothing is called positive there is no precision.
+        # Precision is undefined where nothing is called positive.
         return [*kept, t + f > 0] if "precision" in self.limits else kept
 
 
@@ -196,7 +196,7 @@ def promise(limits: Mapping[str, float], confidence: float, priors: Sequence[flo
     >>> promise({"precision": 0.8}, 0.95, (0.0811735, 0.123033)).partition(", ")[2]
     'as long as 8.12 to 12.3 % are positive.'
     """
-    # A difference of two shares counts no cases.
+    # Informedness is a difference of two shares, so it is no number of cases.
     parts = [
         LIMITED[name].words.format(f"{limit:g}" if name == "informedness" else _of_many(limit))
         for name, limit in limits.items()
@@ -264,8 +264,8 @@ class Need:
             costs = self.cost(recall, alarms)
             return int((costs <= costs.min() + ROUNDING * costs.max()).argmax())
         limits: dict[str, float] = {"posfrac" if self.kind == "capacity" else self.kind: self.value}
-        asked = Constraints(limits, (min(self.priors), max(self.priors)))
-        fits = np.all(asked.kept(recall, alarms, np.nan), axis=0)
+        constraints = Constraints(limits, (min(self.priors), max(self.priors)))
+        fits = np.all(constraints.kept(recall, alarms, np.nan), axis=0)
         if self.kind != "recall":
             fits &= recall >= recall[fits].max(initial=0)
         return int(fits.argmax())

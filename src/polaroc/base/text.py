@@ -93,6 +93,8 @@ def key_text(key: str) -> pl.Expr:
 def noted_by_kind(notes: Iterable[tuple[object, str]]) -> list[str]:
     """A sentence for each note, with its models; notes that differ only in numbers are one.
 
+    A name that is empty, where there is only one, is left out.
+
     Examples
     --------
     >>> noted_by_kind([("A", "3 are null"), ("B", "3 are null"), ("C", "no positives")])
@@ -107,7 +109,8 @@ def noted_by_kind(notes: Iterable[tuple[object, str]]) -> list[str]:
     for noted in kinds.values():
         first, note = next(iter(noted.items()))
         whose = f" (the numbers of {one_name(first)})" if len(set(noted.values())) > 1 else ""
-        sentences.append(f"{named(list(noted))}: {note}{whose}.")
+        who = f"{named(list(noted))}: " if [*noted] != [""] else ""
+        sentences.append(f"{who}{note}{whose}.")
     return sentences
 
 

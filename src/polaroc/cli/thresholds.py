@@ -152,9 +152,7 @@ def _judged(
     if PROMISE not in points.columns:
         return judged
     promises = points.select(*saved.keys, PROMISE).unique()
-    if not saved.keys:
-        return judged.join(promises, how="cross")
-    return judged.join(promises, on=saved.keys, how="left", nulls_equal=True)
+    return judged.join(promises, on=saved.keys or pl.lit(0), how="left", nulls_equal=True)
 
 
 def in_use(word: str, option: str) -> Path | float:
@@ -200,11 +198,10 @@ def _shown(points: pl.DataFrame, keys: list[str], curves: pl.DataFrame) -> Rows:
         )
     promises = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()
     noted = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
-    by_key = [(", ".join(map(str, key)), note) for *key, note in noted]
-    notes = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
+    notes = noted_by_kind((", ".join(map(str, key)), note) for *key, note in noted)
     return Rows(
         "thresholds", points, [*promises, rows_table("Thresholds", shown, len(keys))],
-        tuple(f"Note: {line}" for line in dict.fromkeys(notes)),
+        tuple(f"Note: {line}" for line in notes),
     )  # fmt: skip
 
 

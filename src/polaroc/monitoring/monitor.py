@@ -203,8 +203,7 @@ def monitor(
     why = pl.col(NO_RATES).fill_null("the reference has no cases of it")
     unknown = periods_of_keys.filter(is_unknown).select(*keys, why).unique().sort(pl.all())
     if unknown.height:
-        by_key = [(", ".join(map(str, key)), note) for *key, note in unknown.rows()]
-        reasons = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
+        reasons = noted_by_kind((", ".join(map(str, key)), note) for *key, note in unknown.rows())
         raise InvalidPredictions(
             f"the reference shows no rates of a threshold: {' '.join(reasons)}",
             hint="give a threshold and labelled cases of both classes for each key, or leave its "

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from math import ceil, floor, log10
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -209,17 +209,13 @@ def promise(limits: Mapping[str, float], confidence: float, priors: Sequence[flo
 
 
 def _per_cent(low: float, high: float) -> str:
-    """A prior, or a range without its ends' last digits, and not wider for that."""
+    """A prior, or a range rounded inwards by less than a hundredth of its width."""
     if low == high:
         return f"{100 * low:.6g}"
-    for digits in range(3, 13):
-        ends = [
-            Context(prec=digits, rounding=inwards).create_decimal(f"{100 * end:.12g}")
-            for end, inwards in ((low, ROUND_CEILING), (high, ROUND_FLOOR))
-        ]
-        if ends[0] < ends[1]:
-            break
-    return " to ".join(f"{end.normalize():f}" for end in ends)
+    scale = 100 * 10.0 ** (2 - floor(log10(100 * (high - low))))
+    # Rounded twice, so that 0.07 is not above 7 %.
+    ends = ceil(round(low * scale, 6)), floor(round(high * scale, 6))
+    return " to ".join(f"{100 * end / scale:.12g}" for end in ends)
 
 
 def _of_many(share: float) -> str:

@@ -246,8 +246,8 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
     if not inputs.are_measures:
         assert over is not None
         measures = _measures(cases, over, measure)
-    found = under_belief(measures, measure, over)
-    table, ratio, folds = found.means, cases.test_train_ratio, len(found.means.values)
+    judged = under_belief(measures, measure, over)
+    table, ratio, folds = judged.means, cases.test_train_ratio, len(judged.means.values)
     comparison = limits = None
     is_tested = folds > 1 and ratio is not None
     if folds > 1:
@@ -266,28 +266,28 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
         )
     low, high = value_range(measure)
     candidates = Candidates(
-        table.models, evidence, table.at_first, limits, found.at_priors, found.priors,
+        table.models, evidence, table.at_first, limits, judged.at_priors, judged.priors,
         higher_is_better(measure), (-inf if low is None else low, inf if high is None else high),
-        found.regrets_known,
+        judged.regrets_known,
     )  # fmt: skip
     ranked, priors = ranked_models(candidates, level)
     ranked = ranked.join(
-        _prior_sensitivity(measures, found.over), on=["model"], how="left", nulls_equal=True,
+        _prior_sensitivity(measures, judged.over), on=["model"], how="left", nulls_equal=True,
         maintain_order="left",
     )  # fmt: skip
     name, defects, words = in_words(measure), score_warnings(measures, measure), first_words(ranked)
-    place = describe_priors(found.over, found.belief.priors)
+    place = describe_priors(judged.over, judged.belief.priors)
     lead = lead_in_words(ranked, f"{name} {place}", higher=candidates.higher)
     unit = " of area, where 1 is perfect" if is_area(measure) else ""
     sure = how_sure(candidates, ranked, level, unit)
     warnings = [
-        *inputs.warnings, *found.warnings, *table.warnings, *defects,
+        *inputs.warnings, *judged.warnings, *table.warnings, *defects,
         *caveats(candidates, ranked, priors, name, is_tested=is_tested),
         *(comparison.warnings if comparison and is_tested else ()),
     ]  # fmt: skip
     return Choice(
         " ".join([*defects, f"{words}: {lead} {sure}".rstrip()]), with_level(ranked, level), priors,
-        tuple(warnings), comparison, found.belief, measure, cases.fold, folds, level, words, sure,
+        tuple(warnings), comparison, judged.belief, measure, cases.fold, folds, level, words, sure,
     )  # fmt: skip
 
 

@@ -298,7 +298,7 @@ def gate(
         compared.models.select("model", "estimate", "lower", "upper"),
         tuple(dict.fromkeys(warnings)),
     )  # fmt: skip
-    if lower is None or result.verdict != "undecided":
+    if lower is None or upper is None or result.verdict != "undecided":
         return result
     return replace(result, warnings=(_cases_needed(result, lower, upper), *result.warnings))
 

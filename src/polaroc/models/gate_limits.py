@@ -46,10 +46,10 @@ def influences_on_difference(
     units = 1 + max(int(number.max()) for number in numbers)
     influences, sizes = np.zeros((2, units)), np.zeros((2, units))
     for ((model, *_), fold), number in zip(folds.items(), numbers, strict=True):
-        found = influence_of_cases(fold.scores[0], fold.truth, [measure], fold.weights)
+        on_cases = influence_of_cases(fold.scores[0], fold.truth, [measure], fold.weights)
         weights = np.ones(fold.truth.size) if fold.weights is None else fold.weights
         # With the estimate: folds also differ in their measure by the positives they contain.
-        by_class = (found.positives[0] + found.estimates[0], found.negatives[0])
+        by_class = (on_cases.positives[0] + on_cases.estimates[0], on_cases.negatives[0])
         for place, rows in enumerate((fold.truth, ~fold.truth)):
             unit, weight = number[rows], weights[rows]
             sign = 1 if model == challenger else -1

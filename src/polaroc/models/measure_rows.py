@@ -146,15 +146,15 @@ def fold_values(
     Warnings are those of the priors `noted`, by default of all.
     """
     folds = [key for key in rows.keys if key == "fold"]
-    cell, found, estimate = ["model", *folds], rows.at(priors), pl.col("estimate")
-    numbers = found.group_by(*cell, PLACE).agg(
+    cell, selected, estimate = ["model", *folds], rows.at(priors), pl.col("estimate")
+    numbers = selected.group_by(*cell, PLACE).agg(
         estimate.first(), (estimate.max() - estimate.min()).alias(SPREAD), pl.len().alias(HAVE),
         pl.col("note").first().fill_null("no note"),
     )  # fmt: skip
-    models = found.select("model").unique().sort("model", nulls_last=True)
+    models = selected.select("model").unique().sort("model", nulls_last=True)
     full = models.join(pl.DataFrame({PLACE: range(len(priors))}, {PLACE: pl.UInt32}), how="cross")
     if folds:
-        full = found.select(folds).unique().sort(folds, nulls_last=True).join(full, how="cross")
+        full = selected.select(folds).unique().sort(folds, nulls_last=True).join(full, how="cross")
     numbers = full.join(
         numbers, on=[*cell, PLACE], how="left", nulls_equal=True, maintain_order="left"
     )
@@ -172,14 +172,14 @@ def fold_values(
         + (f"; keep one value of {quoted(others)}, or make it a fold, too." if others else "."),
     )
     prior = pl.col("prior")
-    in_fold = found.group_by(*folds, PLACE).agg((prior.max() - prior.min()).alias(SPREAD))
+    in_fold = selected.group_by(*folds, PLACE).agg((prior.max() - prior.min()).alias(SPREAD))
     if (in_fold[SPREAD].fill_null(0) > TOLERANCE).any():
         raise InvalidTable(
             "models of one fold are measured at different priors.",
             hint="their test sets differ: take one prior for all, for example priors=0.1.",
         )
     is_noted = pl.lit(True) if noted is None else is_among(prior, noted)
-    by_cell = found.group_by(cell).agg(
+    by_cell = selected.group_by(cell).agg(
         pl.col("positives", "negatives").max(), pl.col("note").filter(is_noted).drop_nulls()
     )
     return FoldValues(
@@ -192,13 +192,13 @@ def fold_values(
 def refuse_rows(problems: Mapping[str, pl.DataFrame], hint: str) -> None:
     """Refuse rows, by problem, with their number and the first of them."""
     distinct = {problem: rows.unique(maintain_order=True) for problem, rows in problems.items()}
-    found = [
+    sentences = [
         f"{rows.height} {problem}: {listed_rows(rows)}"
         for problem, rows in distinct.items()
         if rows.height
     ]
-    if found:
-        raise InvalidTable(f"{'; '.join(found)}.", hint=hint)
+    if sentences:
+        raise InvalidTable(f"{'; '.join(sentences)}.", hint=hint)
 
 
 def _warnings(by_cell: pl.DataFrame, folds: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ def main() -> None:
     except SystemExit:
         raise
     except OSError as error:
-        # Of help or a message that cannot be written; commands report their own errors.
+        # Help or a message could not be written; commands report other errors themselves.
         _print_error(f"Error: {error.strerror or error}")
         _drop_output()
         sys.exit(2)
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _leave(*_: object) -> None:
-    # An exception might be caught, or be said in a traceback, by what is being imported.
+    # An exception might be caught by a module that is being imported, or end in a traceback.
     os.write(2, b"Interrupted: nothing was written.\n")
     os._exit(130)
 
@@ -71,7 +71,7 @@ def _report_bug(error: BaseException) -> NoReturn:
         f"{', '.join(versions)}."
     )
     _drop_output()
-    # No code of a verdict: Python itself would exit with 1.
+    # Python's own exit code 1 is that of a verdict.
     sys.exit(70)
 
 

@@ -29,7 +29,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import check_prior, reweighted, skew_at
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
-# Fields of the rows of a curve: the score as it was given, whether a row ends a segment.
+# Fields of the rows of a curve: the score in its own type, and whether a row ends a segment.
 SCORE, END, ESTIMATE = (PRIVATE + name for name in ("score", "end", "estimate"))
 
 

@@ -52,7 +52,7 @@ class Proc:
         return list(steps())
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        # The others are not imported for it.
+        # Only this function is imported, not all that `steps` lists.
         step = getattr(polaroc, name, None)
         if step is None or not _takes_table(step):
             raise AttributeError(f"proc has no {name!r}; it has {', '.join(steps())}.")

@@ -195,7 +195,7 @@ def errors_named(table: str) -> Iterator[None]:
 class KeyReference(NamedTuple):
     """The reference of one key, and how much its batches differ."""
 
-    reference: Reference | None
+    cases: Reference | None
     prior: float
     spread: Spread | None
     assumes: str
@@ -235,15 +235,15 @@ def _row(
     if reference is None:
         return row | {"note": "not in the reference"}
     row |= {"reference_prior": reference.prior, "note": reference.note}
-    if reference.reference is None:
+    if reference.cases is None:
         return row
     if not row["deployed"] or sample is None:
         return row | {"note": "no deployed scores"}
-    fit = reference.reference.fit(sample, level)
+    fit = reference.cases.fit(sample, level)
     lower, upper = fit.lower, fit.upper
     if reference.spread is not None:
         lower, upper = reference.spread.limits(fit, level)
-    row["shift_p"] = shift_p = shape_p_value(fit, reference.reference, sample, reference.spread)
+    row["shift_p"] = shift_p = shape_p_value(fit, reference.cases, sample, reference.spread)
     notes = [reference.note] if reference.note else []
     if shift_p is not None and shift_p < significance:
         row |= {"prior": fit.prior, "assumes": reference.assumes}

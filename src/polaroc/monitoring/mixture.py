@@ -106,7 +106,7 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True)
 class Reference:
-    """The labelled cases."""
+    """The labelled cases of a reference, from whose bins the mixture is fitted."""
 
     positives: Sample
     negatives: Sample

@@ -200,7 +200,7 @@ def differs(blocks: Sequence[str]) -> pl.Expr:
 
 
 def unusual(models: str) -> pl.Expr:
-    """How a test set differs clearly from the others of its model, else null."""
+    """Note on a test set that clearly differs from the others of its model, else null."""
     cases = pl.col("positives") + pl.col("negatives")
     share, usual = pl.col("positives") / cases, cases.median().over(models)
     overall = (pl.col("positives").sum() / cases.sum()).over(models)

@@ -1,4 +1,4 @@
-"""Thresholds chosen on one table, judged on another one, whose cases must be others."""
+"""Thresholds that were chosen on one table, judged on the cases of another."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ POINT, AT, WHY = private("point"), private("at"), private("why")
 # Nothing called positive is a point, too: then the rates on the tuning table are 0, and not null.
 HAS_POINT = pl.any_horizontal(pl.col(AT, private("tpr")).is_not_null())
 TUNED = ("tpr", "fpr", "positives", "negatives")
-# Without a column of cases, scores tell them apart if most differ and there are enough: that other
-# cases have the same scores and classes by chance is then less likely than one in a million.
-DISTINCT, ENOUGH = 0.9, 10
+# Without a column of cases, scores identify them if at least this share is distinct, and there are
+# this many: the chance that other cases have the same ones is then below one in a million.
+DISTINCT_SHARE, MIN_CASES = 0.9, 10
 SHARED = {
     "case": "where they are the same cases, thresholds were judged on cases that they were chosen "
     "on.",
@@ -381,15 +381,15 @@ def _refuse_contained(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -
     for on in [[*same, "case"], [*same]] if has_case else [[*same]]:
         if any(cases.rows.schema[name] != kinds[name] for name in on):
             continue
-        judged, tuned = (one.rows.group_by(on).len() for one in (cases, tuning))
+        judged, tuned = (table.rows.group_by(on).len() for table in (cases, tuning))
         both = judged.join(tuned, on=on, nulls_equal=True)
         count = both.select(pl.min_horizontal("len", "len_right").sum()).item()
-        is_within, has_within = (count == one.rows.height for one in (cases, tuning))
-        tell_apart = "case" in on or all(
-            one.rows.height >= ENOUGH and found.height >= DISTINCT * one.rows.height
-            for one, found in ((cases, judged), (tuning, tuned))
+        is_within, has_within = (count == table.rows.height for table in (cases, tuning))
+        are_identified = "case" in on or all(
+            table.rows.height >= MIN_CASES and groups.height >= DISTINCT_SHARE * table.rows.height
+            for table, groups in ((cases, judged), (tuning, tuned))
         )
-        if count and (is_within or has_within) and (tell_apart or is_within == has_within):
+        if count and (is_within or has_within) and (are_identified or is_within == has_within):
             which = ("tuning", "the predictions") if has_within else ("the predictions", "tuning")
             raise InvalidTable(
                 f"all cases of {which[0]} are among {which[1]}: the thresholds would be judged on "

@@ -212,9 +212,9 @@ def decision_curve(
     """
     check_bool("intervals", intervals)
     check_share("level", level)
-    given = cases_or_curve(curve, columns)
-    given = read_once(given) if intervals else given
-    curves = curves_of(given)
+    source = cases_or_curve(curve, columns)
+    source = read_once(source) if intervals else source
+    curves = curves_of(source)
     keys = curve_keys(curves)
     requested = pl.LazyFrame({"threshold": shares("thresholds", thresholds, closed=False)})
     ranked, scores = curves.filter(HAS_BOTH), pl.col("threshold")
@@ -242,13 +242,13 @@ def decision_curve(
         )
     )
     if intervals:
-        cases = given if isinstance(given, Cases) else None
+        cases = source if isinstance(source, Cases) else None
         decided = _with_limits(decided, cases, keys, level)
     ends = ("lower", "upper") if intervals else ()
     result = decided.select(*keys, *DECISIONS, *ends, "note").sort(
         *keys, "prior", "threshold", nulls_last=True
     )
-    return result_like(given, with_level(result, level) if intervals else result)
+    return result_like(source, with_level(result, level) if intervals else result)
 
 
 def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
@@ -292,8 +292,8 @@ def _with_limits(
     are_sums = cases is None and not decided.collect_schema()["positives"].is_integer()
     called = ((pl.col("tpr") * pl.col("positives")), (pl.col("fpr") * pl.col("negatives")))
     rows = decided.with_columns(
-        pl.when(not are_sums).then(one.round(9)).alias(name)
-        for name, one in zip(COUNTS, called, strict=True)
+        pl.when(not are_sums).then(count.round(9)).alias(name)
+        for name, count in zip(COUNTS, called, strict=True)
     ).with_columns(prior_lower=prior, prior_upper=prior)
     rows = with_limits(rows, cases, keys, ["cost"], level, cost_fp=p / (1 - p))
     no_counts = pl.when(are_sums).then(pl.lit("weights are not counts of cases: no interval"))
@@ -384,8 +384,8 @@ def expected_cost(
         fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
         fn, fp = check_factors(cost_fn=fn, cost_fp=fp)
         about_cost = discrete([fn / (fn + fp)])
-    given = cases_or_curve(curve, columns)
-    curves = curves_of(given)
+    source = cases_or_curve(curve, columns)
+    curves = curves_of(source)
     keys = curve_keys(curves)
     hulls = hulls_of(curves, keys).cache()
     priors, beliefs = _beliefs(over)
@@ -434,7 +434,7 @@ def expected_cost(
         .sort(*names[: names.index("rule")], "prior", nulls_last=True)
     )
     return result_like(
-        given, with_level(result, level_of(priors)) if isinstance(priors, pl.DataFrame) else result
+        source, with_level(result, level_of(priors)) if isinstance(priors, pl.DataFrame) else result
     )
 
 
@@ -470,7 +470,7 @@ def _pairs(prior: Belief, share: Belief) -> Pairs:
     odds, weights = misses / alarms, np.outer(p_weights, c_weights).ravel()
     order = np.argsort(odds)
     of_misses, of_alarms = (
-        np.append(0.0, np.cumsum((one * weights)[order])) for one in (misses, alarms)
+        np.append(0.0, np.cumsum((values * weights)[order])) for values in (misses, alarms)
     )
     return odds[order], of_misses, of_alarms
 

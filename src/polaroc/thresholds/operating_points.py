@@ -195,7 +195,7 @@ def operating_points(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     belief = None if over is None else resolve_belief(over)
-    given = cases_or_curve(curve, columns)
+    source = cases_or_curve(curve, columns)
     beta, cost_fn, cost_fp = check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
     has_costs = not cost_fn == cost_fp == 1
     constraints = checked_limits(constraints)
@@ -213,14 +213,14 @@ def operating_points(
         refuse_unused("for the rule 'f_measure'", why, beta=beta)
 
     if confidence is not None:
-        check_promising(given)
-        given = read_once(given)
-    cases = given if isinstance(given, Cases) else None
+        check_promising(source)
+        source = read_once(source)
+    cases = source if isinstance(source, Cases) else None
     at: Priors = "observed" if priors is None else priors
     if belief is not None:
         # Costs are linear in the prior, so that a range is as its mean.
         at = belief.mean if belief is over else sum(range_of(over)) / 2
-    curves = curves_of(given)
+    curves = curves_of(source)
     points = with_estimates(curves, at) if is_estimate(at) else at_priors(curves, at)
     keys = surface_keys(points)
     interval = PRIOR_LIMITS if is_estimate(at) else ()
@@ -277,7 +277,7 @@ def operating_points(
     )
     if cases is not None and confidence is not None:
         result = with_note(result, dependence(cases), has_point)
-    return result_like(given, with_level(result, level_of(at)) if is_estimate(at) else result)
+    return result_like(source, with_level(result, level_of(at)) if is_estimate(at) else result)
 
 
 def _limits_of(

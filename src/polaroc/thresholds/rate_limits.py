@@ -29,7 +29,7 @@ RISE_WITH_FPR = (*FALL_WITH_TPR, "posfrac")
 COMPLEMENTS = ("fnr", "specificity", "tnr")
 # The number of quantiles of a rate, and of rows that are in memory at once.
 QUANTILES, CHUNK = 2048, 500
-# Quantiles are computed at these normal scores, and interpolated between them.
+# Normal scores at which quantiles are computed; quantiles between them are interpolated.
 SCORES = np.linspace(-3.5, 3.5, 71)
 GOLDEN = (5**0.5 - 1) / 2
 # The design effects of positives and of negatives.
@@ -119,12 +119,12 @@ def _limits(judged: pl.DataFrame, names: Sequence[str], level: float) -> Array:
         judged.select(pl.col(of_class).cast(pl.Float64).fill_null(nan) / pl.col(effect)).to_numpy()
         for *of_class, effect in zip(COUNTS, ("positives", "negatives"), EFFECTS, strict=True)
     ]
-    of_tpr, of_fpr = (_clopper_pearson(one, np.array([2 * tail]))[..., 0] for one in counts)
+    of_tpr, of_fpr = (_clopper_pearson(count, np.array([2 * tail]))[..., 0] for count in counts)
     nodes, order = _nodes()
     true_rates, false_rates = (
         # The upper ones are in the order of their shares, as the lower ones are.
         np.stack([low, high[:, ::-1]]) @ nodes
-        for low, high in (_clopper_pearson(one, 2 * ndtr(SCORES)) for one in counts)
+        for low, high in (_clopper_pearson(count, 2 * ndtr(SCORES)) for count in counts)
     )
     false_rates = false_rates[..., order]
     # The ends of the interval of a prior that is known are the prior.
@@ -222,7 +222,7 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     copies = (size**2).sum() / size.sum()
     equal = (size**2).sum() ** 2 / (size**4).sum() if table.sampled else size.sum() / copies
     is_clustered = pl.lit(table.sampled) | (pl.col(ROWS).sum() > pl.len())
-    # Where no threshold tells the cases of a class apart, they count as its clusters.
+    # If no threshold divides the cases of a class, its clusters count as one case each.
     largest = pl.max_horizontal(pl.when(ratio.is_finite()).then(ratio) for ratio in ratios)
     effect = pl.coalesce(largest, copies).clip(1.0) * pl.first(MEAN)
     of_classes = clusters.group_by(of_class).agg(

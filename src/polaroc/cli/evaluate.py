@@ -23,7 +23,7 @@ from polaroc.typing import Interpolation, Prior
 MAX_ROWS = 40
 # Observed priors are quotients of counts, or of sums of weights.
 SAME_PRIOR = 1e-12
-GRID = "Also AUPREC at N priors of --over; choose and report need 16 to read the measures."
+GRID = "Also measure AUPREC at N priors within --over; for choose and report give 16."
 MEMORY = "Memory to use: bytes, a size such as 4GB, or 'auto' for 60 % of what is available."
 
 

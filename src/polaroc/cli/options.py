@@ -105,7 +105,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, 
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="Print results alone, and nothing if --out takes them.",
+        "--quiet", "-q", help="Print no notes, and with --out no results.",
         callback=screen.set_quiet,
     ),
 ]  # fmt: skip

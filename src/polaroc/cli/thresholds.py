@@ -36,19 +36,19 @@ RULE = (
     "positives as false alarms)."
 )
 APPLY = (
-    "Judge thresholds on FILES instead of choosing them: those of a file that --out wrote, or this "
-    "number. The prior is that of the file, for a number that of FILES, unless --prior is given."
+    "Judge thresholds on FILES: those in a file that --out wrote, at the priors they were chosen "
+    "for; or a number, at the share of positives of FILES. With --prior, at that prior."
 )
 THRESHOLD = (
     "The threshold in use; or a file: what `polaroc threshold --out` wrote, or a table with the "
     "columns threshold and the keys."
 )
-RANGE = "Range of priors that the threshold was chosen for. [default: that of its file]"
+RANGE = "Range of priors that the threshold was chosen for. [default: the one in its file]"
 LABELLED = (
     "File of cases in use with their truth: all cases of a period, or a random sample; may be "
     "repeated."
 )
-LOOKS = "Periods that will be looked at in all: more of them make the limits of each one wider."
+LOOKS = "How many periods will be looked at in all; intervals are wider for more."
 BATCH = "Days, or other batches, of REFERENCE: limits then allow for differences between them."
 
 

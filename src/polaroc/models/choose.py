@@ -97,9 +97,9 @@ def choose(
         least at its own threshold, set on `tuning` or on the other folds. By default "auprec", or
         "expected_cost" where a cost or `tuning` is given.
     over
-        The range (lo, hi) of priors, one prior twice, or a belief about the prior; one row of
-        `estimate_prior` is a belief. Of measures by default the range of the table's IAUPREC, or
-        of the mean of another measure, else the priors of the table, equally likely.
+        The range (lo, hi) of priors, such as (0.1, 0.1) for one prior; a belief about the prior; or
+        one row of `estimate_prior`, which is one. Of measures by default the range of the table's
+        IAUPREC, or of the mean of another measure, else the priors of the table, equally likely.
     level
         Probability that the true measure of a model is between `expected_lower` and
         `expected_upper`, in (0, 1); tests are made at 1 − `level`.
@@ -188,7 +188,7 @@ def choose(
     if belief is None and (measure == EXPECTED_COST or cases.truth is not None):
         raise InvalidArgument(
             "predictions are given without a range of priors.",
-            hint="give over=(0.05, 0.20), a belief, or one prior twice.",
+            hint="give over=(0.05, 0.20), for one prior over=(0.1, 0.1), or a belief.",
         )
     if measure == EXPECTED_COST and cases.truth is None:
         raise InvalidArgument(
@@ -228,7 +228,7 @@ def choose(
 
 
 def checked_over(over: object) -> Over | None:
-    """The range or belief, also that of an estimate; one prior twice is a belief of one."""
+    """The range or belief, also that of an estimate; a range of one prior is a belief of one."""
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         return belief_of_estimate(over)
     if over is None or isinstance(over, Belief):

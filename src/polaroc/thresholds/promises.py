@@ -6,24 +6,33 @@ Beta distributions behind the limits of Clopper and Pearson (1934), on the side 
 the constraint. Of one rate, p ≤ δ says that its exact one-sided limit keeps the constraint; of both
 rates, that the melded limit does (Fay, Proschan and Brittain 2015).
 
-**All thresholds of a curve.** They are tested in a fixed order (Angelopoulos et al. 2021), each at
-the full error rate: of a constraint on recall from the lowest threshold upwards, of one on false
-alarms or on the share of cases called positive from the highest downwards, of others from the
-threshold where they are most likely kept, in both directions. A sequence of tests ends at the first
-with p > δ. A threshold is promised if no sequence ended at it or before.
+**All thresholds of a curve.** Limits that are kept most easily with few alarms (`Limited.easiest`)
+are tested together, by the largest p, in a sequence from the highest threshold downwards; those
+that are kept with many alarms in one from the lowest upwards; those between in two sequences, one
+of which has to pass. The sequences share the error rate δ evenly. A threshold is promised if it
+passes for each of these kinds of limits.
 
-**Why the promises hold at once.** Take the sequences that go upwards, and of all thresholds that
-break the constraint of such a sequence beyond its start the lowest, u. To promise any of them, the
-sequence of the constraint that u breaks has to pass u, and the test at u is wrong with probability
-δ at most. The same holds downwards. So each direction has the error rate δ, or half of it where
-there are both. Of several models, any of which may be picked, each has δ over their number.
+A sequence is a fallback procedure (Wiens 2003; Wiens and Dmitrienko 2005). Its starts share its
+error rate evenly. A threshold is tested at the level that is carried to it. If it passes, the level
+is carried on, and at each start the share of that start is added; if it fails, the level is lost,
+and testing goes on at the next start. With one start at its first threshold it is a test in a fixed
+order (Angelopoulos et al. 2021). The best precision is that of so few alarms that it is not known,
+so its sequence has starts where P/2, P/4, P/8, … of the table's cases are called positive, while
+the limit allows for at least `LEAST` false alarms there; npv likewise, where N/2, N/4, … are not.
 
-The argument takes the starts as fixed. Those in the middle are where the table calls a given share
-of cases positive, so that promises of precision, npv, accuracy, error and informedness rest on
+**Why the promises hold at once.** Let a threshold that breaks a limit be the first in its sequence
+to pass. Those that break it before have failed, so its level is at most the sum of the shares since
+the last of them. These sums are of different starts for different thresholds: the probability that
+any passes is at most the error rate of the sequence, whatever the curve. Of several models, any of
+which may be picked, each has δ over their number.
+
+The argument takes the starts as fixed. Those of precision, npv, accuracy, error and informedness
+are where the table calls a given share of cases positive, so that promises of them rest on
 simulation, too (``just simulate promises_tables``).
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -46,6 +55,12 @@ MOST, STEP = 2_000, 0.01
 # Nodes of the quadrature over one of the two rates: p is exact to 1e-4.
 NODES = 12
 TESTS_AT_ONCE = 50
+# Directions of the sequences of each kind of limits, by the place of thresholds, the highest first.
+DIRECTIONS = {"few": (1,), "many": (-1,), "some": (1, -1)}
+# Cases are too few if so many times as many with the same rates have a promise.
+MANY = 100
+# Errors that a limit has to allow for at a start beyond the first.
+LEAST = 20
 
 
 @dataclass(frozen=True)
@@ -64,6 +79,11 @@ class Sample:
         """The share of cases called positive at a prior."""
         return prior * self.tp / self.positives + (1 - prior) * self.fp / self.negatives
 
+    @property
+    def prior(self) -> float:
+        """The share of positives among the cases."""
+        return self.positives / (self.positives + self.negatives)
+
 
 def promised(sample: Sample, constraints: Constraints, row_skew: float, delta: float) -> Array:
     """Whether each threshold keeps the constraints, all of them at once with probability 1 − δ.
@@ -72,34 +92,73 @@ def promised(sample: Sample, constraints: Constraints, row_skew: float, delta: f
     """
     # The first row calls nothing positive, so that its rates are known without a test.
     is_called = sample.tp + sample.fp > 0
-    share = sample.share(sample.positives / (sample.positives + sample.negatives))
+    share = sample.share(sample.prior)
     with np.errstate(divide="ignore"):
         step = np.floor(np.log(share / (1 - share).clip(1e-15)) / STEP)
     step = step if len(step) > MOST else np.arange(len(step))
     tested = np.flatnonzero(is_called & (np.diff(step, append=inf) > 0))
     at = replace(sample, tp=sample.tp[tested], fp=sample.fp[tested])
-    middle = 1 / (1 + row_skew) if constraints.ends is None else sum(constraints.ends) / 2
-    starts = {name: LIMITED[name].start(middle) for name in constraints.limits}
-    both_ways = min(starts.values()) < 1 and max(starts.values()) > 0
-    error = delta / 2 if both_ways else delta
+    kinds = {LIMITED[name].easiest for name in constraints.limits}
+    error = delta / sum(len(DIRECTIONS[kind]) for kind in kinds)
     passed = np.ones(len(tested), bool)
-    for name, share_called in starts.items():
-        planes = constraints.half_planes(name, row_skew)
-        prior = middle if LIMITED[name].by_prior else 0.5
-        start = int(np.abs(at.share(prior) - share_called).argmin())
-        for walk in (np.arange(start, -1, -1), np.arange(start, len(tested))):
-            # In parts, since most sequences of tests end early.
-            for first in range(0, len(walk), TESTS_AT_ONCE):
-                rows = walk[first : first + TESTS_AT_ONCE]
-                part = replace(at, tp=at.tp[rows], fp=at.fp[rows])
-                chance = np.max([chance_broken(part, *plane) for plane in planes], axis=0)
-                if (chance > error).any():
-                    passed[walk[first + int((chance > error).argmax()) :]] = False
-                    break
+    for kind in kinds:
+        names = [name for name in constraints.limits if LIMITED[name].easiest == kind]
+        planes = [plane for name in names for plane in constraints.half_planes(name, row_skew)]
+        starts = _starts(at, kind, names, constraints, row_skew)
+        passed &= np.any(
+            [_passed(at, planes, starts, way, error) for way in DIRECTIONS[kind]], axis=0
+        )
     nothing_called = np.all(constraints.kept(0.0, 0.0, row_skew))
     result: Array = ~is_called & nothing_called
     result[tested] = passed
     return result
+
+
+def _starts(
+    at: Sample, kind: str, names: list[str], constraints: Constraints, row_skew: float
+) -> list[int]:
+    """The places where the sequences of a kind of limits start."""
+    # At the first start `most` is the share of cases called, or not called, then half of it, …
+    errors, most = 0.0, 0.5
+    if kind == "some":
+        if any(LIMITED[name].by_prior for name in names):
+            most = 1 / (1 + row_skew) if constraints.ends is None else sum(constraints.ends) / 2
+            errors = at.positives
+        share = at.share(most)
+    else:
+        few = kind == "few"
+        name = "precision" if few else "npv"
+        if name not in names:
+            return [0 if few else len(at.tp) - 1]
+        # Of the cases called, or not called, the share of errors where the limit is just kept.
+        planes = constraints.half_planes(name, row_skew)
+        false = [a * at.negatives / (a * at.negatives - b * at.positives) for a, b, _ in planes]
+        errors = at.positives * min(false) if few else at.negatives * (1 - max(false))
+        share, most = at.share(at.prior), at.prior / 2
+        if not few:
+            share, most = 1 - share, (1 - at.prior) / 2
+    count = int(np.log2(max(errors / LEAST, 2)))
+    return [int(np.abs(share - most / 2**k).argmin()) for k in range(count)]
+
+
+def _passed(
+    at: Sample, planes: list[tuple[Any, ...]], starts: list[int], way: int, error: float
+) -> Array:
+    """The thresholds that pass in a sequence of tests, downwards (1) or upwards (−1)."""
+    passed, order = np.zeros(len(at.tp), bool), np.arange(len(at.tp))[::way]
+    places, level = np.flatnonzero(np.isin(order, starts)), 0.0
+    for start, stop in pairwise([*places, len(order)]):
+        level += error / len(places)
+        # In parts, since most sequences of tests end early.
+        for first in range(start, stop, TESTS_AT_ONCE):
+            rows = order[first : min(first + TESTS_AT_ONCE, stop)]
+            part = replace(at, tp=at.tp[rows], fp=at.fp[rows])
+            is_broken = np.max([chance_broken(part, *plane) for plane in planes], axis=0) > level
+            passed[rows] = ~np.logical_or.accumulate(is_broken)
+            if is_broken.any():
+                level = 0.0
+                break
+    return passed
 
 
 # Tails that are 0 to any precision are no error, whatever NumPy is set to raise.
@@ -169,13 +228,17 @@ def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) ->
             for name, effect in zip(("tp", "fp"), effects, strict=True)
         )
         sample = Sample(tp, fp, positives / effects[0], negatives / effects[1])
-        is_promised = promised(sample, at_ends, row_skew, (1 - confidence) / first[MODELS])
+        error = (1 - confidence) / first[MODELS]
+        is_promised = promised(sample, at_ends, row_skew, error)
         if not is_promised[tp + fp > 0].any():
             t, f = tp / sample.positives, fp / sample.negatives
             keeps = np.all(at_ends.kept(t, f, row_skew), axis=0) & (t > 0)
             why = "none keeps the constraints on this table"
             if keeps.any():
-                why = f"{positives:,} positives and {negatives:,} negatives are too few"
+                more = Sample(*(MANY * count for count in vars(sample).values()))
+                why = "those that keep the constraints on this table keep them by too little"
+                if promised(more, at_ends, row_skew, error)[tp + fp > 0].any():
+                    why = f"{positives:,} positives and {negatives:,} negatives are too few"
             lack = f"{NOT_PROMISED}{why}"
     return curve.with_columns(pl.Series(PROMISED, is_promised), pl.lit(lack, pl.String).alias(LACK))
 

@@ -87,55 +87,43 @@ RULES = {
 class Limited(NamedTuple):
     """A rate that can be limited, to x at the skew s.
 
-    The limit is kept in the half-plane a·t + b·f + c ≥ 0, from the formulas of `rates`. It is most
-    likely kept where the share of cases called positive is `start`, at a prior.
+    The limit is kept in the half-plane a·t + b·f + c ≥ 0, from the formulas of `rates`.
     """
 
     words: str  # with a place for the limit
     half_plane: Callable[[float, Quantity], tuple[Quantity, Quantity, Quantity]]  # (a, b, c)
+    easiest: Literal["few", "many", "some"]  # with how many alarms the limit is kept most easily
     by_prior: bool = False  # the rate depends on the prior
-    start: Callable[[float], float] = lambda prior: 0.5
 
 
 LIMITED = {
-    "recall": Limited(
-        "at least {} positives are found", lambda x, s: (1, 0, -x), start=lambda prior: 1.0
-    ),
+    "recall": Limited("at least {} positives are found", lambda x, s: (1, 0, -x), "many"),
     "precision": Limited(
-        "at least {} alarms are right", lambda x, s: (1 - x, -s * x, 0),
-        by_prior=True, start=lambda prior: prior / 2,
+        "at least {} alarms are right", lambda x, s: (1 - x, -s * x, 0), "few", by_prior=True
     ),
     "specificity": Limited(
-        "at least {} negatives raise no alarm", lambda x, s: (0, -1, 1 - x),
-        start=lambda prior: 0.0,
+        "at least {} negatives raise no alarm", lambda x, s: (0, -1, 1 - x), "few"
     ),
     "npv": Limited(
         "at least {} cases without an alarm are negatives",
-        lambda x, s: (x, -s * (1 - x), s * (1 - x) - x),
-        by_prior=True, start=lambda prior: (1 + prior) / 2,
+        lambda x, s: (x, -s * (1 - x), s * (1 - x) - x), "many", by_prior=True,
     ),
     "accuracy": Limited(
-        "at least {} cases are called rightly", lambda x, s: (1, -s, s - x * (1 + s)),
-        by_prior=True, start=lambda prior: prior,
+        "at least {} cases are called rightly",
+        lambda x, s: (1, -s, s - x * (1 + s)), "some", by_prior=True,
     ),
     "informedness": Limited(
-        "recall is above the false positive rate by at least {}", lambda x, s: (1, -1, -x)
+        "recall is above the false positive rate by at least {}", lambda x, s: (1, -1, -x), "some"
     ),
-    "fpr": Limited(
-        "at most {} negatives raise an alarm", lambda x, s: (0, -1, x),
-        start=lambda prior: 0.0,
-    ),
-    "fnr": Limited(
-        "at most {} positives are missed", lambda x, s: (1, 0, x - 1),
-        start=lambda prior: 1.0,
-    ),
+    "fpr": Limited("at most {} negatives raise an alarm", lambda x, s: (0, -1, x), "few"),
+    "fnr": Limited("at most {} positives are missed", lambda x, s: (1, 0, x - 1), "many"),
     "posfrac": Limited(
-        "at most {} cases raise an alarm", lambda x, s: (-1, -s, x * (1 + s)),
-        by_prior=True, start=lambda prior: 0.0,
+        "at most {} cases raise an alarm",
+        lambda x, s: (-1, -s, x * (1 + s)), "few", by_prior=True,
     ),
     "error": Limited(
-        "at most {} cases are called wrongly", lambda x, s: (1, -s, x * (1 + s) - 1),
-        by_prior=True, start=lambda prior: prior,
+        "at most {} cases are called wrongly",
+        lambda x, s: (1, -s, x * (1 + s) - 1), "some", by_prior=True,
     ),
 }  # fmt: skip
 

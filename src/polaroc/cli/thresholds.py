@@ -39,6 +39,9 @@ APPLY = (
     "Judge thresholds on FILES: those in a file that --out wrote, at the priors they were chosen "
     "for; or a number, at the share of positives of FILES. With --prior, at that prior."
 )
+OWN_PRIOR = (
+    "Note: no --prior or --over is given: limits and costs are for the share of positives of FILES."
+)
 THRESHOLD = (
     "The threshold in use; or a file: what `polaroc threshold --out` wrote, or a table with the "
     "columns threshold and the keys."
@@ -113,9 +116,7 @@ def threshold(
             if rule is None:
                 print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
             if not prior and over is None:
-                print_notes(
-                    ["Note: no --prior or --over is given: the share of positives of FILES."]
-                )
+                print_notes([OWN_PRIOR])
     is_chosen = apply is not None or bool(points["tpr"].is_not_null().any())
     written_to = out if is_chosen else None
     if written_to is not None:

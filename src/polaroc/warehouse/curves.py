@@ -59,7 +59,7 @@ MOST, OBSERVED_PRIOR = private("most"), private("observed_prior")
 # Not all engines take infinite numbers in a join: scores and blocks are between these.
 FINITE = float_info.max
 # Share by which sums of the same scores in another order may differ.
-TOLERANCE = 1e-9
+SUM_TOLERANCE = 1e-9
 
 
 def curve(table: IbisTable, **columns: Unpack[Columns]) -> IbisTable:
@@ -287,7 +287,7 @@ def _refuse_same(rows: IbisTable, private_keys: dict[str, str], tuned: pl.LazyFr
     )
     on: Any = [*private_keys.values()] or pl.lit(0)
     both = of_rows.join(of_curves, on=on, how="left", nulls_equal=True)
-    close = (pl.col("sum") - pl.col("sum_of_curve")).abs() <= TOLERANCE * pl.col("sum").abs()
+    close = (pl.col("sum") - pl.col("sum_of_curve")).abs() <= SUM_TOLERANCE * pl.col("sum").abs()
     same = close & (pl.col("count") == pl.col("of_curve"))
     if both.height and both.select(same.fill_null(False).all()).item():
         refuse_tuning_table()

@@ -379,7 +379,7 @@ REFUSALS = [
     ("pr.operating_points(cases, over=estimate.with_columns(prior=None))",
      "not estimated", InvalidTable),
     # compare
-    ("pr.compare(measures)", "test_train_ratio is None"),
+    ("pr.compare(measures)", "test_train_ratio is needed"),
     ("pr.compare(measures, test_train_ratio=-0.1)", "test_train_ratio is -0.1"),
     ("pr.compare(table[4:], **roles, test_train_ratio=1, over=(0.1, 0.2))", "model='A', fold=1",
      InvalidTable),
@@ -446,7 +446,7 @@ REFUSALS = [
     ("pr.choose(cases, 'expected_cost', over=(0.1, 0.2), constraints={'recall': 0.5})",
      "constraints is for"),
     # gate
-    ("pr.gate(measures, **a_and_b)", "test_train_ratio is None"),
+    ("pr.gate(measures, **a_and_b)", "test_train_ratio is needed"),
     ("pr.gate(two, champion='svm', challenger='B', measure='auc')", "'model' has no 'svm'"),
     ("pr.gate(two, champion='A', challenger='A', measure='auc')", "are both 'A'"),
     ("pr.gate(two, **a_and_b, measure='auc', margin=-0.01)", "margin ≥ 0"),

@@ -59,7 +59,7 @@ REFUSED = [
     (["evaluate", "one.csv", *BASE, "--score", "score"], "score names a column twice"),
     (["evaluate", "-", "-", *BASE], "a pipe can be read once"),
     (["compare", "m.parquet", "--measure", "auc"], "--test-train-ratio 0.25"),
-    (["compare", "p.parquet"], "over is None"),
+    (["compare", "p.parquet", "--test-train-ratio", "0.25"], "over is None"),
     (["compare", "p.parquet", *BASE, "--test-train-ratio", "0.25"], "for example --over 0.05"),
     (["compare", "m.parquet", "--weight", "w"], "for predictions alone is --weight"),
     (["choose", "m.parquet", "--model", "m", "--fold", ""], "alone is --model, --fold"),

@@ -122,17 +122,16 @@ def test_thresholds_of_a_choice_select_the_same_cases(tables):
 def test_thresholds_of_folds_select_the_same_cases(tables):
     folds = pl.concat(tables).with_columns(fold=pl.col("case") % 5)
     choice = pr.choose(folds, over=(0.1, 0.3), cost_fn=4, fold="fold", **COLUMNS)
-    # In the table alone: it is the threshold of the models of the folds, none to act on.
+    # It is the threshold of the models of the folds, none to act on.
     said, threshold = choice.threshold_texts[choice.bayes], choice.models["threshold"][0]
-    assert said in choice.summary()
-    assert said not in choice.answer
+    assert said not in choice.summary()
     assert_same_cases(said, threshold, folds)
 
 
 def test_thresholds_of_a_report_select_the_same_cases(tables):
     call = [
         "test.parquet", "--tuning", "tuning.parquet", *WORDS, "--over", 0.1, 0.3,
-        "--min-recall", 0.8,
+        "--min-recall", 0.8, "--confidence", 0.95,
     ]  # fmt: skip
     exact = pr.choose(
         tables[1],

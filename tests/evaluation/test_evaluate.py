@@ -233,7 +233,7 @@ def test_notes_are_told_together():
     found = pr.evaluate(table, **NAMES, nulls="drop", priors=0.1)
     assert found["note"].to_list() == [
         "dropped 1 null score",
-        "dropped 1 null score; λ/N = 9.0: biased upward",
+        "dropped 1 null score; too few negatives, biased upward",
     ]
 
 

@@ -106,7 +106,7 @@ def test_of_losses_less_is_better(measure):
     assert f"is {best:.3g}, {second - best:.2g} less than that of" in loss.answer
     # The correction is only named where it is seen in three digits.
     is_seen = len({f"{one:.3g}" for one in loss.models.select("mean", "expected").row(0)}) == 2
-    picked = "too low, because it was picked for being the lowest of 3"
+    picked = "too low, because it was picked as the lowest of 3"
     assert any(picked in warning for warning in loss.warnings) == is_seen
     assert "less is better" in loss.summary()
     assert "less is better" in loss.comparison.summary()
@@ -151,7 +151,7 @@ def test_folds_are_found_and_repeats_too():
     )
     one = few.filter(model="A").drop("model").with_columns(other=-pl.col("score"))
     scores = {"truth": "truth", "score": ["score", "other"]}
-    assert pr.choose(one, **scores, over=OVER).fold_count == 2
+    assert pr.choose(one, **scores, over=OVER, test_train_ratio=0.25).fold_count == 2
 
 
 def test_folds_are_pooled_on_purpose():

@@ -158,15 +158,27 @@ def test_cases_that_were_merely_found_tell_the_ratio_where_folds_share_them():
     numbered = table.drop("case").with_row_index("id")
     by_fold = table.with_columns(case=pl.format("{}-{}", "fold", "case"))
     for rows in (numbered, by_fold):
-        with pytest.raises(InvalidArgument, match=r"(?s)test_train_ratio is None.*case="):
+        with pytest.raises(InvalidArgument, match=r"(?s)test_train_ratio is needed.*case="):
             pr.compare(rows, **asked)
     # Models that share no case say nothing of folds, whoever says so.
-    with pytest.raises(InvalidArgument, match="test_train_ratio is None"):
+    with pytest.raises(InvalidArgument, match="test_train_ratio is needed"):
         pr.compare(numbered, **asked, case="id")
     said = pr.compare(by_fold, **asked, case="case")
     assert said.test_train_ratio == pytest.approx(1 / 3, rel=0.05)
     shared = pr.compare(table, **asked)
     assert shared.test_train_ratio > 0.25
+    # Two of the hold-outs have too few of all cases to tell.
+    with pytest.raises(InvalidArgument, match=r"(?s)worked out from case.*test_train_ratio=0.25"):
+        pr.compare(table.filter(pl.col("fold") <= 2), **asked)
+
+
+def test_differences_of_areas_are_between_minus_one_and_one():
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    found = pr.compare(
+        table, "auc", truth="truth", score="score", test_train_ratio=0.25, level=0.999
+    )
+    limits = found.pairs.select("lower", "upper", "adjusted_lower", "adjusted_upper").to_numpy()
+    assert np.abs(limits).max() == 1
 
 
 def test_predictions_may_have_columns_named_as_those_of_measures():

@@ -12,7 +12,7 @@ def test_numbers_of_rows_do_not_tell_the_ratio():
     roles = {"truth": "truth", "score": ["A", "B"]}
     assert repr(pr.cases(wide, **roles)).startswith("120 rows, 60 positives\n")
     assert "case" not in repr(pr.cases(wide, **roles))
-    with pytest.raises(InvalidArgument, match="test_train_ratio is None"):
+    with pytest.raises(InvalidArgument, match="test_train_ratio is needed"):
         pr.compare(wide, "auc", **roles)
     choice = pr.choose(wide, over=(0.1, 0.3), **roles)
     assert "test_train_ratio" in " ".join(choice.warnings)

@@ -103,7 +103,7 @@ def test_a_prior_that_left_its_range_raises_an_alarm_that_says_so(prior, said):
     assert alarm.startswith(f"the prior left the range 6 % to 15 %: {said}")
     assert result.answer == f"One alarm at day 4: {alarm}."
     (warning,) = [one for one in result.warnings if "batch=" in one]
-    assert warning.startswith("Alarms take it that periods differ by chance")
+    assert warning.startswith("Alarms assume that only the prior changes")
 
 
 @pytest.mark.slow
@@ -348,7 +348,7 @@ def test_an_estimate_outside_the_range_is_said_where_its_limits_raise_no_alarm()
     used = days([0.2] * 3, size=150)
     outside = monitored(used, over=(0.01, 0.1))
     assert outside.alarms.is_empty()
-    assert "outside the range 1 % to 10 %, which the limits do not rule out." in outside.answer
+    assert "outside the range 1 % to 10 %, though not significantly." in outside.answer
     assert "within the range 5 % to 50 %." in monitored(used, over=(0.05, 0.5)).answer
     silent = monitored(days([0.1, 0.5]), over=None, points=1.0)
     assert silent.alarms.is_empty()

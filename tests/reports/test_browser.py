@@ -137,6 +137,23 @@ def test_many_models_fit_a_narrow_page_and_have_colours_of_their_own(browser, tm
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_the_explorer_follows_the_width_of_the_window(browser, tmp_path):
+    path = pr.report(models(2, folds=1), **ASKED, over=OVER, path=tmp_path / "report.html")
+    size = {"width": 900, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page = Opened(browser, path)
+    page.run("window.polaroc.views.explorer.signal('log_odds', -3).run()")
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "width": 400})
+    page.until(
+        "const place = document.querySelector('[data-chart=explorer]');"
+        "return place.clientWidth < 400 && place.scrollWidth <= place.clientWidth"
+    )
+    page.until("return window.polaroc.views.explorer.signal('log_odds') === -3")
+    told = page.run("return document.querySelector('#figure-explorer .vega-bind').innerText")
+    assert f"{100 / (1 + 10**3):.3g} %" in told
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_pointing_at_a_curve_tells_a_threshold_and_what_it_does(browser, tmp_path):
     from selenium.webdriver.common.action_chains import ActionChains
 

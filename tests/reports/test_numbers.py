@@ -369,7 +369,7 @@ def test_left_out_cases_and_rows_are_counted(tmp_path):
     table = satellite(2).with_row_index("row")
     table = table.with_columns(score=pl.when(pl.col("row") % 100 > 0).then("score"))
     lacking = table.filter(pl.col("score").is_null()).select("fold", "case").n_unique()
-    of_cases = json.dumps(content(table, tmp_path, nulls="drop"))
+    of_cases = json.dumps(content(table, tmp_path, nulls="drop", test_train_ratio=0.25))
     assert re.search(rf"\b{lacking:,} of [\d,]+ cases were left out of all models", of_cases)
     # Where cases cannot be told apart, rows are left out one by one.
     of_rows = json.dumps(content(table, tmp_path, nulls="drop", case=None))

@@ -157,6 +157,6 @@ def test_costs_of_models_at_thresholds_from_other_cases(tmp_path):
         limits = table.rename({"cost_lower": "lower", "cost_upper": "upper"})
         found.of_table(place, limits, lambda row: ("cost", row["model"]), [PLAIN])
     page = Page(pr.report(HALVES[1], tuning=HALVES[0], path=tmp_path / "costs.html", **asked))
-    add_ranking(found, page, level, "cost", 4)
+    add_ranking(found, page, level, "cost", 2)
     found.check()
     assert found.shown_twice() == {PLAIN, EXPECTED}

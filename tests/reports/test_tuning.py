@@ -34,7 +34,7 @@ def same_cases(one: float, other: float) -> bool:
     ("need", "asked", "promise"),
     [
         (
-            {"constraints": {"precision": 0.4}},
+            {"constraints": {"precision": 0.4}, "confidence": 0.95},
             {"constraints": {"precision": 0.4}, "confidence": 0.95},
             "With 95 % confidence at least 4 of 10 alarms are right",
         ),
@@ -68,7 +68,7 @@ def test_the_threshold_and_its_promise_are_those_of_operating_points(
 
 
 def test_what_cannot_be_promised_is_said(tmp_path):
-    said = reported(tmp_path, constraints={"precision": 0.95})
+    said = reported(tmp_path, constraints={"precision": 0.95}, confidence=0.95)
     assert said["threshold"] is None
     assert "A and C: no threshold can be promised: 126 positives and" in text_of(said)
     assert "negatives are too few" in text_of(said)

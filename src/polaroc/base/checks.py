@@ -48,11 +48,13 @@ def check_factors(**factors: float) -> list[float]:
 
 def check_ratio(ratio: object) -> None:
     """Raise unless a ratio of test to training cases is finite and not negative."""
-    fits = is_number(ratio) and 0 <= ratio < inf
     hint = (
         "test over training cases of a fold: test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) "
         "for k folds; or case='id' where its values are the cases of one cross-validation."
     )
+    if ratio is None:
+        raise InvalidArgument("test_train_ratio is needed to compare models over folds.", hint=hint)
+    fits = is_number(ratio) and 0 <= ratio < inf
     _check(fits, "test_train_ratio", ratio, "are finite numbers ≥ 0", hint)
 
 

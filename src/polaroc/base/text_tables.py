@@ -17,7 +17,7 @@ WIDTH = 80
 # Breaks are between words, and after _, - or / before a letter: -1e-05 stays whole.
 BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
 # The number of notes in a summary, and where the others are.
-MOST_NOTES, MORE_NOTES = 3, "in .warnings"
+MOST_NOTES, MORE_NOTES = 5, "in .warnings"
 
 
 class Result:

@@ -16,7 +16,6 @@ from polaroc.cli.screen import progress
 from polaroc.cli.sources import opened
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS, label
-from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import balance_note
 from polaroc.typing import Interpolation, Prior
 
@@ -192,8 +191,8 @@ def _cell(mean: float | None, sd: float | None, missing: int, **limits: float | 
 
 def commonest_notes(rows: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:
     """The notes of measures, or of other rows, the commonest first."""
-    kinds = humanize_note(pl.col("note").str.split("; ").explode())
-    counts = rows.drop_nulls("note").select(kinds.alias("note")).group_by("note").len()
+    kinds = pl.col("note").str.split("; ").explode()
+    counts = rows.drop_nulls("note").select(kinds).group_by("note").len()
     ordered = counts.sort("len", "note", descending=[True, False])
     lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(most).rows()]
     if ordered.height > most:

@@ -10,6 +10,7 @@ from polaroc.cli import options as opt
 from polaroc.cli.results import Output, deliver
 from polaroc.cli.screen import progress
 from polaroc.cli.sources import further_table, opened
+from polaroc.cli.thresholds import NOTHING_CHOSEN
 from polaroc.predictions.cases import Cases
 
 EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
@@ -49,6 +50,8 @@ def choose(
     Example: polaroc choose 'predictions/*.parquet' --truth label --score p
     --over 0.05 0.20 --test-train-ratio 0.25
 
+    Exit code 0: done; 3: no threshold can be chosen or promised for any model.
+
     Model and threshold together: polaroc choose test.parquet --tuning tuning.parquet
     --truth label --score p --case id --over 0.05 0.20 --cost-fn 5
     """
@@ -61,7 +64,7 @@ def choose(
         )  # fmt: skip
         with further_table(tuning, rows, decimal) as tuned:
             result = pr.choose(rows, tuning=tuned, **asked)
-    deliver(result, as_json)
+    deliver(result, as_json, code=NOTHING_CHOSEN if result.bayes is None else 0)
 
 
 def compare(

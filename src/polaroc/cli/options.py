@@ -92,7 +92,9 @@ CostFp = Annotated[Number, option("COST", "Cost of a false alarm.")]
 MinRecall = Annotated[Number, option("SHARE", "Least share of positives to find.")]
 MinPrecision = Annotated[Number, option("SHARE", "Least share of alarms that are right.")]
 MaxPosfrac = Annotated[Number, option("SHARE", "Greatest share of cases with an alarm.")]
-Confidence = Annotated[Number, option("SHARE", "Probability that the true rates keep the limits.")]
+Confidence = Annotated[
+    Number, option("SHARE", "Promise the limits for the true rates, with this probability.")
+]
 Level = Annotated[float, option("SHARE", "Coverage of intervals.")]
 Tuning = Annotated[
     Texts, option("FILE", "Other cases of the same models, to set thresholds; may be repeated.")

@@ -84,12 +84,8 @@ def in_words(measure: str) -> str:
     >>> in_words("auprec"), in_words("brier")
     ('area (AUPREC)', 'Brier score')
     """
-    return f"area ({label(measure)})" if is_area(measure) else label(measure)
-
-
-def is_area(measure: str) -> bool:
-    """Whether a measure is the area of the glossary, the mean of precision over recall."""
-    return measure in ("auprec", "iauprec")
+    is_area = measure in ("auprec", "iauprec")
+    return f"area ({label(measure)})" if is_area else label(measure)
 
 
 def select_measures(

@@ -29,6 +29,7 @@ from polaroc.models.fold_thresholds import (
     judged_on_other_folds,
     rates_across_folds,
     read_folds,
+    threshold_command,
     warnings_on_folds,
 )
 from polaroc.models.inputs import Inputs, cases_among, check_model
@@ -142,10 +143,13 @@ def choose_with_tuning(
     choice = replace(choice, warnings=(*shared, *choice.warnings))
     if rated.is_empty():
         return replace(choice, answer=f"No model has a threshold. {' '.join(reasons)}")
+    if reasons:
+        choice = replace(choice, answer=f"{choice.answer} This leaves out {' '.join(reasons)}")
     if costs.confidence is None or choice.threshold is None:
         return choice
     # The promises of all models hold at once.
-    return replace(choice, promise=thresholds["promise"].drop_nulls()[0])
+    promise = thresholds["promise"].drop_nulls()[0]
+    return replace(choice, promise=promise, answer=f"{choice.answer} {promise}")
 
 
 def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Choice:
@@ -188,7 +192,12 @@ def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Ch
         folds=cases.fold,
     )  # fmt: skip
     of_thresholds = warnings_on_folds(folds_of[choice.bayes], has_case=cases.case is not None)
-    return replace(choice, warnings=(*choice.warnings, *of_thresholds))
+    to_set = (
+        "To set it on labelled scores of the final model: operating_points(cases, 'cost', "
+        f"priors={at:.4g}, cost_fn={costs.fn:g}, cost_fp={costs.fp:g}), or "
+        f"{threshold_command(need)}."
+    )
+    return replace(choice, to_set=to_set, warnings=(*choice.warnings, *of_thresholds))
 
 
 def _choice(

@@ -50,7 +50,8 @@ class Choice(Result):
     ----------
     answer
         What to take, by how much, how likely it is the best, whether the test of `compare`
-        confirms that, and what is lost if it is not.
+        confirms that, what is lost if it is not, what is promised, and which models have no
+        threshold.
     models
         One row per model, the best first: `model`; `mean` (of the measure under the belief, over
         the folds), its `std_error`; `expected` (the mean corrected for chance: the best was picked
@@ -85,6 +86,8 @@ class Choice(Result):
         Of all limits in `models`.
     first_words, how_sure, cost
         The parts of the answer: what to take, how sure that is, and what the first model costs.
+    to_set
+        On folds: the calls that set the threshold of the final model.
     promise
         What `threshold` promises in one sentence, None where nothing is promised.
     threshold_texts
@@ -107,6 +110,7 @@ class Choice(Result):
     first_words: str = ""
     how_sure: str = ""
     cost: str = ""
+    to_set: str = ""
     promise: str | None = None
     threshold_texts: Mapping[Any, str | None] = field(default_factory=dict)
 
@@ -158,16 +162,16 @@ class Choice(Result):
     @property
     def shown(self) -> list[RenderableType]:
         """The answer, a table and notes."""
-        models, numbers = self.models.head(SHOWN_MODELS), ("mean", "std_error", "expected")
+        models = self.models.head(SHOWN_MODELS)
         forms: dict[str, Callable[[Any], str | None]] = {"model": str}
-        forms |= dict.fromkeys((*numbers, *EXPECTED_LIMITS), number)
+        forms |= dict.fromkeys(("mean", "expected", *EXPECTED_LIMITS), number)
         forms["probability_best"] = probability
-        if self.is_by_cost:
+        if not self.is_by_cost:
+            forms["worst_regret"] = number
+        elif not self.folds:
             texts = [self.threshold_texts.get(model) for model in models["model"]]
             models = models.with_columns(threshold=pl.Series(texts, dtype=pl.String))
             forms["threshold"] = lambda text: text
-        else:
-            forms["worst_regret"] = number
         title = capitalised("cost per case" if self.is_by_cost else in_words(self.measure))
         title += "" if self.higher_is_better else " (less is better)"
         forms = {name: form for name, form in forms.items() if models[name].count()}
@@ -175,8 +179,8 @@ class Choice(Result):
             title += f"; expected: corrected for chance, with its {100 * self.level:g} % limits"
         if self.models.height > SHOWN_MODELS:
             title += f"; the first {SHOWN_MODELS} of {self.models.height} models"
-        promised = [] if self.promise is None else [self.promise]
-        return [self.answer, *promised, "", table_of(title, models, forms), *noted(self.warnings)]
+        to_set = [self.to_set] if self.to_set else []
+        return [self.answer, *to_set, "", table_of(title, models, forms), *noted(self.warnings)]
 
     def __repr__(self) -> str:
         return f"Choice({self.answer!r})"
@@ -227,7 +231,7 @@ def lead_in_words(models: pl.DataFrame, judged_by: str, *, higher: bool) -> str:
     )
 
 
-def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: str) -> str:
+def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: str = "") -> str:
     """The chance that the first model is the best, the result of a test, and the expected loss.
 
     Another model is named only if it is next in the ranking and the likeliest to be better.
@@ -255,11 +259,12 @@ def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: s
     lost = loss / (1 - chance)
     about = f"{'about ' * (not higher or lost >= MIN_SHOWN)}{_difference(lost, higher)}{unit}"
     other = one_name(others["model"][0])
-    if models.height == 2:
-        return f"{words}. If it is not, {other} is, by {about}."
-    if others["probability_best"][0] < others["probability_best"].max():
-        return f"{words}. If it is not, the loss is {about}."
-    return f"{words}. If it is not, {other} most likely is, by {about}."
+    better = f"{other} is in truth better"
+    if models.height > 2:
+        better = "another model is in truth better"
+        if others["probability_best"][0] == others["probability_best"].max():
+            better += f", most likely {other}"
+    return f"{words}. If {better}, then by {about}."
 
 
 def _p_of_first(candidates: Candidates, level: float) -> float | None:
@@ -278,23 +283,28 @@ def caveats(
 ) -> list[str]:  # fmt: skip
     """Assumptions of the probabilities, and what else has to be known about the first model."""
     evidence, higher = candidates.evidence, candidates.higher
-    before, after, chance = models.select("mean", "expected", "probability_best").row(0)
     basis = " ".join(evidence.warnings)
-    if chance is not None:
+    if models["probability_best"][0] is not None:
         basis = f"The probability refers to {evidence.about}. {'' if is_tested else basis}"
     elif evidence.is_known:
         basis = IDENTICAL if models.height > 1 else ""
-    notes = [basis.rstrip()]
-    sign = 1 if higher else -1
-    figures = [_figure(one, higher) for one in (before, after) if one is not None]
-    if after is not None and sign * (before - after) > 0 and figures[0] != figures[1]:
-        too, far = ("high", "highest") if higher else ("low", "lowest")
-        notes.append(
-            f"The {name} of the first model is likely too {too}, because it was picked for being "
-            f"the {far} of {models.height}, and chance helped. Corrected for that, "
-            f"{figures[0]} becomes {figures[1]}."
-        )
-    return [*filter(None, [*notes, changes(priors)])]
+    return [*filter(None, [basis.rstrip(), correction(models, name, higher), changes(priors)])]
+
+
+def correction(models: pl.DataFrame, name: str, higher: bool) -> str:
+    """The correction of the first model for having been picked; "" if there is none."""
+    before, after = models.select("mean", "expected").row(0)
+    # Models that vary together move together, which can outweigh the correction.
+    if after is None or (after < before) != higher:
+        return ""
+    figures, count = [_figure(one, higher) for one in (before, after)], models["expected"].count()
+    if figures[0] == figures[1]:
+        return ""
+    too, far = ("high", "highest") if higher else ("low", "lowest")
+    return (
+        f"The {name} of the first model is likely too {too}, because it was picked as the {far} "
+        f"of {count}. Corrected for that, {figures[0]} becomes {figures[1]}."
+    )
 
 
 def changes(priors: pl.DataFrame) -> str:

@@ -28,7 +28,6 @@ from polaroc.measures.catalog import (
     at_one_prior,
     higher_is_better,
     in_words,
-    is_area,
     label,
     mean_name,
     select_measures,
@@ -160,8 +159,8 @@ def choose(
     ... )
     >>> print(choice.answer)
     Take A: the area (AUPREC) over 5 to 20 % positives is 0.779, 0.043 more than that of C. A is the
-    best of the three with a probability of 75 %; the test does not confirm it (p = 0.17). If it is
-    not, the loss is about 0.017 of area, where 1 is perfect.
+    best of the three with a probability of 75 %; the test does not confirm it (p = 0.17). If
+    another model is in truth better, then by about 0.017.
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
@@ -278,8 +277,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
     name, defects, words = in_words(measure), score_warnings(measures, measure), first_words(ranked)
     place = describe_priors(judged.over, judged.belief.priors)
     lead = lead_in_words(ranked, f"{name} {place}", higher=candidates.higher)
-    unit = " of area, where 1 is perfect" if is_area(measure) else ""
-    sure = how_sure(candidates, ranked, level, unit)
+    sure = how_sure(candidates, ranked, level)
     warnings = [
         *inputs.warnings, *judged.warnings, *table.warnings, *defects,
         *caveats(candidates, ranked, priors, name, is_tested=is_tested),

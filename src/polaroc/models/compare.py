@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isinf
+from math import inf, isinf
 from typing import Any, Unpack, get_args
 
 import numpy as np
@@ -27,7 +27,6 @@ from polaroc.inference.evidence import (
 from polaroc.inference.test_sets import ScoredCases, evidence_from_cases
 from polaroc.measures.catalog import CATALOG, higher_is_better, label, value_range
 from polaroc.measures.scoring import case_loss
-from polaroc.measures.table import humanize_note
 from polaroc.models.comparison import Comparison, Target
 from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, with_model
 from polaroc.models.measure_rows import (
@@ -103,8 +102,9 @@ def compare(
     test_train_ratio
         Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds, 0 where
         folds share no cases (each its own dataset). "algorithm" needs it, unless it follows from
-        the `case` of predictions: a fold is taken to be trained on all cases that it does not test,
-        and a column "case" that is not given as `case` counts if several folds test the same cases.
+        the `case` of predictions: a fold is taken to be trained on all cases that it does not test.
+        A column "case" that is not given as `case` does not count where it may just number the
+        rows: each value in one fold, and those of a fold before all of the next.
     **columns
         What the columns mean, as in `cases`.
 
@@ -217,7 +217,7 @@ def comparison_over_folds(
         omnibus.append(("Nadeau-Bengio corrected F", *f_test(evidence)))
     lower, upper = (np.clip(limits[0], *value_range(measure)) for limits in evidence.limits(level))
     return _comparison(
-        evidence, all_pairs(evidence), (lower, upper), omnibus, level, measure=label,
+        evidence, all_pairs(evidence), (lower, upper), omnibus, level, measure, label=label,
         target="algorithm", higher_is_better=higher_is_better(measure), size=len(values.values),
         test_train_ratio=ratio,
         warnings=(
@@ -243,7 +243,7 @@ def _comparison_on_test_set(
             f"the {label(name)} of {first!r} is null: {note}.",
             hint="leave the model out, or take another measure.",
         )
-    noted = estimates.drop_nulls("note").select("model", humanize_note(pl.col("note")))
+    noted = estimates.drop_nulls("note").select("model", "note")
     return comparison_of_fitted(
         cases, evidence_from_cases(cases, [measure], unseen=case_loss(measure) is not None),
         limits_by_model(estimates, cases), name, level, at=at, warnings=inputs.warnings,
@@ -285,8 +285,8 @@ def comparison_of_fitted(
     test = f"largest |{'z' if freedom is None else 't'}|, Holm"
     is_at_prior = at is not None and name in CATALOG and CATALOG[name].at_priors
     return _comparison(
-        evidence, pairs, limits, [(test, *omnibus)], level, target="trained",
-        measure=f"{name} at prior {at}" if is_at_prior else name,
+        evidence, pairs, limits, [(test, *omnibus)], level, name, target="trained",
+        label=f"{name} at prior {at}" if is_at_prior else name,
         higher_is_better=higher_is_better(name), size=cases.truth.size,
         warnings=(*warnings, *about, *score_warnings),
     )  # fmt: skip
@@ -294,11 +294,17 @@ def comparison_of_fitted(
 
 def _comparison(
     evidence: Evidence, pairs: Contrasts, limits: tuple[Array, Array] | None,
-    omnibus: Sequence[tuple[object, ...]], level: float, *, warnings: Sequence[str], **fields: Any,
+    omnibus: Sequence[tuple[object, ...]], level: float, measure: str, *, label: str,
+    warnings: Sequence[str], **fields: Any,
 ) -> Comparison:  # fmt: skip
     """The pairs with Holm's adjustment, and the models, as tidy tables."""
     models, adjusted = pl.Series("model", evidence.models), by_holm(pairs, level)
-    (lower, upper), (least, most) = pairs.limits(level), pairs.limits(adjusted.level)
+    low, high = value_range(measure)
+    # No difference is larger than that of the ends of the measure.
+    most_apart = inf if low is None or high is None else high - low
+    (lower, upper), (least, most) = (
+        np.clip(pairs.limits(one), -most_apart, most_apart) for one in (level, adjusted.level)
+    )
     tests = pl.DataFrame({
         "std_error": pairs.std_error, "lower": lower, "upper": upper, "adjusted_lower": least,
         "adjusted_upper": most, "statistic": pairs.statistic, "p_value": pairs.p_value,
@@ -328,7 +334,7 @@ def _comparison(
     )
     return Comparison(
         pl.DataFrame(omnibus, schema=OMNIBUS, orient="row"),
-        with_level(table, level), with_level(ordered, level), tuple(warnings), level=level,
+        with_level(table, level), with_level(ordered, level), tuple(warnings), label, level=level,
         **fields,
     )  # fmt: skip
 

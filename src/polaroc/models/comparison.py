@@ -81,7 +81,7 @@ class Comparison(Result):
         name, p = self.omnibus.select("test", "p_value").row(0)
         if p is None:
             return "The differences show no variation, so there is no test of all models."
-        at, test = f"At a level of {100 * self.level:g} %", f"({name}, {p_in_words(p)})"
+        at, test = f"At {100 * self.level:g} % confidence", f"({name}, {p_in_words(p)})"
         if p < 1 - self.level:
             return f"{at} the models differ {test}."
         significant = self.pairs.filter(is_significant(self))

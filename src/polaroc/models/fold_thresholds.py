@@ -40,6 +40,18 @@ BALANCED = Need("cost", (0.5,))
 ON_OTHERS = "Set it on cases that this model was not trained on."
 
 
+def threshold_command(need: Need) -> str:
+    """The command that chooses a threshold by a need on other cases."""
+    low, high = need.priors[0], need.priors[-1]
+    place = f"--over {low:g} {high:g}" if low < high else f"--prior {low:.4g}"
+    if need.kind == "cost":
+        asked = f"--rule cost --cost-fn {need.cost_fn:g} --cost-fp {need.cost_fp:g}"
+    else:
+        limit = {"recall": "min-recall", "precision": "min-precision", "capacity": "max-posfrac"}
+        asked = f"--{limit[need.kind]} {need.value:g}"
+    return f"polaroc threshold FILE {place} {asked}"
+
+
 class Folds(NamedTuple):
     """The predictions of one model on several folds, sorted with the best score first."""
 

@@ -40,6 +40,10 @@ UNKNOWN_POSITIVES = (
     "show. So there is no interval, pass or fail: give predictions with case='id'; or of measures "
     "without weights test_train_ratio=0.25, 1/(k-1) for k folds."
 )
+WIDER = (
+    "The limits are wider than those of compare: they leave room for kinds of cases that so few "
+    "may not show."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,6 +283,8 @@ def gate(
                 limits = difference_limits(measure, difference, units, level)
                 if inputs.cases.fold:
                     limits = min(lower, limits[0]), max(upper, limits[1])
+        if limits and limits[1] - limits[0] > upper - lower:
+            note = WIDER
         lower, upper = limits or (None, None)
         warnings += [note] if note else []
 

@@ -144,6 +144,12 @@ def _ratio_of_folds(cases: Cases[pl.DataFrame]) -> float | None:
         return None
     # All cases that a fold does not test are trained on.
     tested = rows.height / rows.select(cases.keys).n_unique()
+    if number / 2 < tested < number:
+        raise InvalidArgument(
+            f"a fold tests {tested:.4g} of {number:,} cases on average, so that it would test on "
+            "more than it trains on. That was worked out from case, as if the table had all cases.",
+            hint="give test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds.",
+        )
     return tested / (number - tested) if tested < number else None
 
 

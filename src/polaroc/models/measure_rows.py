@@ -15,7 +15,6 @@ from polaroc.base.text import MAX_NAMED, capitalised, listed_rows
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.measures.catalog import CATALOG, label, mean_name
-from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import differs, unusual
 from polaroc.predictions.row_checks import THE_TRUTH
 from polaroc.priors.beliefs import Belief, Over, discrete, labelled_range, resolve_belief
@@ -218,7 +217,7 @@ def _warnings(by_cell: pl.DataFrame, folds: Sequence[str]) -> list[str]:
             f"{odd.select(folds).n_unique()} fold(s) clearly differ from the others, but count as "
             f"much: {first}."
         )
-    note = humanize_note(pl.col("note").list.join("; ")).str.split("; ").list.unique()
+    note = pl.col("note").list.join("; ").str.split("; ").list.unique()
     kinds = by_cell.select(note.explode()).filter(pl.col("note") != "").to_series().value_counts()
     # Groups have no defined order: sort, so that the text is the same in every run.
     ordered = kinds.sort("count", "note", descending=[True, False])

@@ -46,8 +46,8 @@ NOT_DRAWN = (
     "cases, and raises no alarm. Label a random sample."
 )
 ALIKE = (
-    "Alarms take it that periods differ by chance and in the prior only. If scores shift a little "
-    "from day to day, give a reference of several days and name them: batch='day'."
+    "Alarms assume that only the prior changes from period to period. If scores also shift a "
+    "little from day to day, give a reference of several days and name them: batch='day'."
 )
 TUNED_HERE = (
     "The threshold has exactly the same rates on the reference as where it was chosen. On the "

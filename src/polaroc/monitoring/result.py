@@ -148,7 +148,7 @@ class Monitor(Result):
         if out.is_empty():
             return [f"{text}, within {place}."]
         others = f" So it is for {out.height} of {rows.height} keys." if out.height > 1 else ""
-        return [f"{text}, outside {place}, which the limits do not rule out.{others}"]
+        return [f"{text}, outside {place}, though not significantly.{others}"]
 
     def _named(self, key: list[object]) -> str:
         return ", ".join(f"{name} {value}" for name, value in zip(self.keys, key, strict=True))

@@ -11,9 +11,9 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.text import named, number, percent, with_limits
-from polaroc.charts.layers import data
+from polaroc.charts.layers import data, line_layer, lines, tooltips
 from polaroc.charts.pairwise import estimates_in_words
-from polaroc.charts.theme import COLOURS
+from polaroc.charts.theme import COLOURS, SIZE, style, with_theme
 from polaroc.charts.vega import escape_names
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.models.comparison import first_pairs, interval_rule
@@ -33,7 +33,7 @@ MAX_LETTERS, LETTER, SIDE = 40, 7, 20
 POOLED = "; the rows of all folds of a model are in one curve"
 # Least range of the slider of the explorer.
 SLIDER = (0.001, 0.999)
-# Height of the strip of the best model, on the axis of areas.
+# Height of the strip of the best model, as a share of the greatest value.
 STRIP = 0.03
 # Models whose probabilities are shown, and rows up to which they are.
 MAX_CURVES, MAX_ROWS = 3, 2_000_000
@@ -114,8 +114,8 @@ def explorer(findings: Findings) -> Figure | None:
     return Figure("explorer", chart, caption, alternative, [*colours], wide=True)
 
 
-def auprec_by_prior(findings: Findings) -> Figure | None:
-    """AUPREC of each model against the prior, with a strip of the best model."""
+def by_prior(findings: Findings) -> Figure | None:
+    """The cost or AUPREC of each model against the prior, with a strip of the best model."""
     rows = findings.by_prior.drop_nulls("mean").sort("prior")
     if rows["prior"].n_unique() < 2:
         return None
@@ -128,25 +128,50 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
                 f"{model.item()} from {number(low)} at {percent(least)} positives to "
                 f"{number(high)} at {percent(most)}"
             )
+    seen = listed(sentences, findings)
+    strip = ". The strip at the foot has the colour of the best model" if len(colours) > 1 else ""
+    if findings.by_cost:
+        chart = _costs(rows, colours)
+        chart.layer.extend(_strip(rows, colours, STRIP * max(0, *rows["mean"])))
+        return Figure(
+            "cost-by-prior", chart,
+            f"What a case costs with each model, at the threshold that was set for it{strip}.",
+            f"Expected cost per case: {seen}.", [*colours], wide=True,
+        )  # fmt: skip
     measures = rows.select(
         "model", "prior", measure=pl.lit("auprec"), estimate="mean", positives=0, negatives=0,
         note=pl.lit(None, pl.String),
     )  # fmt: skip
     heading = "Area under the precision-recall curve by share of positives"
     chart = charts.auprec_by_prior(measures, heading, colours=colours)
-    caption, seen = (
-        "How much of each model is left as positives get rarer",
-        listed(sentences, findings),
-    )
-    if len(colours) > 1:
-        chart.layer.extend(_strip(rows, colours))
-        caption += ". The strip at the foot has the colour of the best model"
+    if strip:
+        chart.layer.extend(_strip(rows, colours, STRIP))
+    caption = f"How much of each model is left as positives get rarer{strip}."
     area = "Mean area" if findings.folds > 1 else "Area"
     alternative = f"{area} under the precision-recall curve (AUPREC): {seen}."
-    return Figure("auprec-by-prior", chart, f"{caption}.", alternative, [*colours], wide=True)
+    return Figure("auprec-by-prior", chart, caption, alternative, [*colours], wide=True)
 
 
-def _strip(rows: pl.DataFrame, colours: Mapping[str, str]) -> "list[alt.Chart]":
+def _costs(rows: pl.DataFrame, colours: Mapping[str, str]) -> "alt.LayerChart":
+    """The cost of a case with each model, which is linear in the prior."""
+    from polaroc.charts.vega import alt
+
+    drawn, axis = lines(rows, ["model"], x="prior", y="mean"), alt.Axis(format="~%")
+    line = line_layer(
+        data(drawn, "x", "y"), drawn,
+        alt.X("x:Q", title="share of positives in use", axis=axis,
+              scale=alt.Scale(zero=False, nice=False)),
+        alt.Y("y:Q", title="expected cost per case", scale=alt.Scale(zero=True)),
+        *style([*colours], "model", colours),
+        tooltips(["model"], {"x": ("prior", ".3~%"), "y": ("cost", ".3")}, "model"),
+        strokeWidth=2.5,
+    )  # fmt: skip
+    chart = alt.layer(line).properties(width=1.3 * SIZE, height=SIZE)
+    drawn_chart: alt.LayerChart = with_theme(chart, "Expected cost by share of positives")
+    return drawn_chart
+
+
+def _strip(rows: pl.DataFrame, colours: Mapping[str, str], height: float) -> "list[alt.Chart]":
     """The best model at each prior, as a strip on the axis of priors."""
     from polaroc.charts.vega import alt
 
@@ -156,7 +181,7 @@ def _strip(rows: pl.DataFrame, colours: Mapping[str, str]) -> "list[alt.Chart]":
     won: dict[str, list[dict[str, float]]] = {}
     for model, low, high in zip(best["model"], ends, ends[1:], strict=False):
         won.setdefault(colours[str(model)], []).append({"from": low, "to": high})
-    foot = {"x": "from:Q", "x2": "to:Q", "y": alt.datum(0), "y2": alt.datum(STRIP)}
+    foot = {"x": "from:Q", "x2": "to:Q", "y": alt.datum(0), "y2": alt.datum(height)}
     return [
         data(records).mark_rect(clip=True, color=colour).encode(**foot)
         for colour, records in won.items()

@@ -10,12 +10,14 @@ from polaroc.base.text import capitalised
 from polaroc.charts.theme import COLOURS
 from polaroc.curves.curve import curve
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.table import humanize_note
+from polaroc.measures.catalog import in_words
+from polaroc.measures.table import BIASED
 from polaroc.models.by_cost import EXPECTED_COST
-from polaroc.models.choice import Choice, changes
+from polaroc.models.choice import Choice, changes, correction
 from polaroc.models.choose import choose
 from polaroc.models.compare import compare
 from polaroc.models.comparison import Comparison
+from polaroc.models.fold_thresholds import judged_on_other_folds
 from polaroc.models.inputs import Inputs, cases_among, read_inputs, rows_among, with_model
 from polaroc.models.measure_rows import of_one_range, score_warnings
 from polaroc.predictions.audit import check
@@ -27,8 +29,7 @@ from polaroc.reports.thresholds import Thresholds, thresholds_of, tuned_threshol
 from polaroc.thresholds.apply_thresholds import shared_with_tuning, with_model_type
 from polaroc.typing import Prior
 
-# The notes on areas from too few negatives, and what they mean.
-BIASED = "biased upward"
+# What the note on areas from too few negatives means.
 FEW_NEGATIVES = (
     "Areas are biased upward: they are higher here than they would be on more cases, because at so "
     "small a share of positives a few negatives with high scores decide how many alarms are right, "
@@ -54,7 +55,7 @@ class Findings:
 
     request: Request
     ranking: pl.DataFrame  # `models` of a choice, or `model`, `mean`, `lower`, `upper` of one model
-    by_prior: pl.DataFrame  # the AUPREC of each model: `prior`, `model`, `mean`, `best`
+    by_prior: pl.DataFrame  # what models are ranked by: `prior`, `model`, `mean`, `best`
     folds: int  # 1 where each model was measured once
     warnings: tuple[str, ...]
     choice: Choice | None = None  # None for a single model
@@ -93,10 +94,14 @@ class Findings:
         tested = () if self.comparison is None else self.comparison.warnings
         elsewhere = {*tested, *self.doubts}
         if self.choice is not None:
-            elsewhere.add(changes(self.choice.priors))
+            name = "cost" if self.by_cost else in_words("auprec")
+            elsewhere |= {
+                changes(self.choice.priors), judged_on_other_folds(self.folds),
+                correction(self.ranking, name, not self.by_cost),
+            }  # fmt: skip
         lines = [*self.warnings, *(self.thresholds.cautions if self.thresholds else ())]
-        if any(BIASED in line for line in [*lines, *tested]):
-            lines = [FEW_NEGATIVES, *(line for line in lines if BIASED not in line)]
+        if any(BIASED in line.lower() for line in [*lines, *tested]):
+            lines = [FEW_NEGATIVES, *(line for line in lines if BIASED not in line.lower())]
         return _in_words(line for line in lines if line not in elsewhere)
 
     @property
@@ -137,7 +142,7 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
                 asked |= {"test_train_ratio": None}
             choice = choose(held, EXPECTED_COST, **asked, **request.of_costs, tuning=tuned)
         found = Findings(
-            request, choice.models, area.priors, folds,
+            request, choice.models, choice.priors, folds,
             (*shared, *inputs.warnings, *choice.warnings), choice, area.comparison,
             () if choice.is_by_cost else tuple(_doubts_in(area)),
         )  # fmt: skip
@@ -227,7 +232,7 @@ def _of_measured(measures: pl.DataFrame, request: Request, folds: int) -> Findin
 def _in_words(notes: Any) -> list[str]:
     """Distinct sentences without names of columns and options."""
     frame = pl.Series("note", [*notes], pl.String).to_frame()
-    text = humanize_note(pl.col("note"))
+    text = pl.col("note")
     for name, words in IN_WORDS.items():
         text = text.str.replace_all(name, words)
     return list(dict.fromkeys(frame.select(text).to_series()))

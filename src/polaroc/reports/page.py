@@ -9,10 +9,10 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-from polaroc.base.text import escape_control
+from polaroc.base.text import escape_control, one_name
 from polaroc.charts.vega import browser_libraries, page_functions
 from polaroc.reports import tables
-from polaroc.reports.figures import auprec_by_prior, explorer, pairs, reliability
+from polaroc.reports.figures import by_prior, explorer, pairs, reliability
 from polaroc.reports.findings import MAX_DRAWN, Findings
 from polaroc.reports.sentences import counts, decide, goal_in_words
 from polaroc.reports.tables import ReportTable
@@ -21,7 +21,6 @@ from polaroc.reports.words import case_counts
 GENERATOR = "polaroc report"
 # How a page and JSON begin that were made here.
 MARKS = ('<meta name="generator" content="polaroc', f'"generator": "{GENERATOR}')
-OF_AREAS = " The tests compare areas, which count all thresholds, and not the costs above."
 LIBRARIES = (
     "polaroc", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2",
 )  # fmt: skip
@@ -32,7 +31,7 @@ def page(findings: Findings, title: str) -> str:
     drawn, calibrated = findings.drawn, reliability(findings)
     return rendered(
         "page.html.j2", title, **contents(findings),
-        curves=explorer(drawn), by_prior=auprec_by_prior(drawn), differences=pairs(drawn),
+        curves=explorer(drawn), by_prior=by_prior(drawn), differences=pairs(drawn),
         calibrated=None if isinstance(calibrated, str) else calibrated,
         uncalibrated=calibrated if isinstance(calibrated, str) else "",
     )  # fmt: skip
@@ -78,7 +77,7 @@ def is_report(file: Path) -> bool:
 
 def contents(findings: Findings) -> dict[str, Any]:
     """The words and tables of a page, by the names that templates have for them."""
-    thresholds, comparison = findings.thresholds, findings.comparison
+    thresholds = findings.thresholds
     count, ranking = len(findings.models), tables.ranking_table(findings)
     return {
         "findings": findings,
@@ -93,14 +92,29 @@ def contents(findings: Findings) -> dict[str, Any]:
         "thinned": f"Charts show the best {MAX_DRAWN} of {count} models; tables have all."
         if count > MAX_DRAWN else "",
         "thresholds": tables.threshold_table(findings),
-        "verdict": "" if comparison is None
-        else f"{comparison.answer}{OF_AREAS if findings.by_cost else ''}",
+        "verdict": _verdict(findings),
         "pairs": tables.pairs_table(findings),
         "audit": tables.audit_table(findings),
         "sources": sources(findings),
         "glossary": GLOSSARY,
         "versions": versions(),
     }  # fmt: skip
+
+
+def _verdict(findings: Findings) -> str:
+    """Whether the areas of the models differ, and how that test is another than the headline's."""
+    if findings.comparison is None:
+        return ""
+    answer = findings.comparison.answer
+    if findings.by_cost:
+        return (
+            "The choice above is by cost; these tests are by area, which counts all thresholds. "
+            f"{answer}"
+        )
+    if len(findings.models) == 2:
+        return answer
+    first = one_name(findings.models[0])
+    return f"{answer} That tests all models at once; the headline tests {first} against the others."
 
 
 def _environment() -> Any:
@@ -195,6 +209,7 @@ def content(findings: Findings, title: str) -> dict[str, Any]:
         "answer": decision.answer,
         "how_sure": decision.how_sure,
         "what_would_change_it": decision.changes,
+        "how_to_set_the_threshold": decision.to_set,
         "goal": shown["goal"],
         "threshold": thresholds and thresholds.to_act_on,
         "cases": [

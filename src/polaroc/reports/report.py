@@ -32,7 +32,7 @@ def report(
     path: str | Path,
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     level: float = 0.95,
-    confidence: float = 0.95,
+    confidence: float | None = None,
     constraints: Mapping[str, float] | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
@@ -70,7 +70,8 @@ def report(
     level
         Coverage of intervals, in (0, 1); tests are made at 1 − `level`.
     confidence
-        Probability of promises, in (0, 1).
+        With `tuning`: promise the `constraints` with this probability, in (0, 1). By default
+        nothing is promised, as by `choose` and `operating_points`.
     constraints
         The goal of the threshold, one limit in (0, 1) or costs: ``{"recall": 0.9}``, the least
         share of positives that it finds; ``{"precision": 0.5}``, the least share of alarms that
@@ -83,16 +84,15 @@ def report(
         are ranked by what they cost, as by `choose`: several models of one test set need `tuning`.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
-        then set on these, and promises with `confidence` that its *true* rates
-        meet what is needed (costs cannot be promised);
-        what it does is judged on `table`. It has the same columns, or is the result of `cases`.
-        Folds, whose models are fitted anew, promise nothing.
+        then set on these, with `confidence` so that its *true* rates meet what is needed (costs
+        cannot be promised); what it does is judged on `table`. It has the same columns, or is the
+        result of `cases`. Folds, whose models are fitted anew, promise nothing.
     title
         Heading of the page.
     tell
         A function, such as `print`, which is called first with the answer, a sentence per line,
-        and then with each caution and assumption. All are on the page, too, which is written
-        afterwards, and not if the function raises.
+        and then with what would change it, each caution and each assumption. All are on the page,
+        too, which is written afterwards, and not if the function raises.
     score_prior
         The prior at which scores are right as probabilities: a prior in (0, 1), or ``"observed"``,
         each key's own.
@@ -173,8 +173,9 @@ def report(
         )  # fmt: skip
         heading = title_of(findings) if title is None else title
         written = as_json(content(findings, heading)) if is_json else page(findings, heading)
-        answer = "\n".join(decide(findings).answer)
-        sentences = [answer, *findings.cautions, *findings.assumptions]
+        decision = decide(findings)
+        others = [decision.to_set, *decision.changes, *findings.cautions, *findings.assumptions]
+        sentences = ["\n".join(decision.answer), *filter(None, others)]
     if tell is not None:
         for sentence in sentences:
             tell(sentence)

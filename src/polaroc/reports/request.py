@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polaroc.base.checks import check_factors, check_share
+from polaroc.base.checks import check_factors, check_share, refuse_unused
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.thresholds.rules import Need, checked_limits
@@ -23,7 +23,7 @@ class Request:
 
     over: Any  # a range or belief; of measures at first None
     level: float
-    confidence: float
+    confidence: float | None
     constraints: Mapping[str, float]
     cost_fn: float | None
     cost_fp: float | None
@@ -31,12 +31,14 @@ class Request:
 
     def __post_init__(self) -> None:
         check_share("level", self.level)
-        check_share("confidence", self.confidence)
         check_factors(cost_fn=self.costs[0], cost_fp=self.costs[1])
         if self.constraints:
             checked_limits(self.constraints)
         if self.is_tuned:
             return
+        refuse_unused(
+            "for thresholds set on tuning", "tuning is not given", confidence=self.confidence
+        )
         for name in self.constraints:
             check_choice("a constraint of a report", name, tuple(GOALS))
         goals = [*self.constraints, *(["costs"] if self.has_costs else [])]
@@ -71,10 +73,9 @@ class Request:
     @property
     def of_costs(self) -> dict[str, Any]:
         """The arguments of `choose` and `operating_points` that are about costs."""
-        limits = dict(self.constraints)
         return {
-            "cost_fn": self.costs[0], "cost_fp": self.costs[1], "constraints": limits or None,
-            "confidence": self.confidence if limits else None,
+            "cost_fn": self.costs[0], "cost_fp": self.costs[1],
+            "constraints": dict(self.constraints) or None, "confidence": self.confidence,
         }  # fmt: skip
 
     @property

@@ -1,14 +1,16 @@
 """The sentences of a report: the headline, what the threshold does, how sure, what would change."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.text import capitalised, named, number, one_name, percent, significant
+from polaroc.base.text import capitalised, named, number, one_name, percent
 from polaroc.measures.catalog import in_words
-from polaroc.models.choice import changes
-from polaroc.models.fold_thresholds import OWN_SCALES, judged_on_other_folds
+from polaroc.models.choice import changes, two_digits
+from polaroc.models.fold_thresholds import OWN_SCALES, judged_on_other_folds, threshold_command
 from polaroc.models.measure_rows import describe_priors
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import FEW_NEGATIVES, Findings
@@ -34,6 +36,7 @@ class Decision:
     effects: tuple[str, ...]  # of the threshold
     how_sure: tuple[str, ...]
     changes: tuple[str, ...]
+    to_set: str  # how the threshold of the final model is set, where folds have other models
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -56,8 +59,18 @@ def decide(findings: Findings) -> Decision:
         ]  # fmt: skip
     return Decision(
         " ".join([*findings.doubts, _headline(findings)]), certainty,
-        tuple(filter(None, effects)), _how_sure(findings), _changes(findings),
+        tuple(filter(None, effects)), _how_sure(findings), _changes(findings), _to_set(thresholds),
     )  # fmt: skip
+
+
+def _to_set(thresholds: Thresholds | None) -> str:
+    """The command that sets the threshold of the final model, where folds have other models."""
+    if thresholds is None or thresholds.folds < 2 or thresholds.text is None:
+        return ""
+    return (
+        "Let the final model score labelled cases that it was not trained on, in a FILE with the "
+        f"columns truth and score, and run: {threshold_command(thresholds.need)}"
+    )
 
 
 def title_of(findings: Findings) -> str:
@@ -210,8 +223,15 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
     row, cautions = findings.ranking.row(0, named=True), findings.cautions
     name, mean = one_name(row["model"]), row["mean"]
     low, high = (row.get(f"expected_{end}", row.get(end)) for end in ("lower", "upper"))
-    in_digits = significant if findings.by_cost else number
-    margin = "" if low is None else f" (margin of error: {in_digits(low)} to {in_digits(high)})"
+    in_digits: Callable[[Any], str | None] = two_digits if findings.by_cost else number
+    margin, expected = "", row.get("expected")
+    if low is not None:
+        margin = f" (margin of error: {in_digits(low)} to {in_digits(high)})"
+    if expected is not None and in_digits(expected) != in_digits(mean):
+        # The interval is about this number.
+        count = findings.ranking["expected"].count()
+        picked = f"corrected for being picked as the best of {count}"
+        margin = f"; {picked}, {in_digits(expected)}{margin}"
     sentences = []
     if findings.by_cost and mean is not None:
         (missed, alarm), prior = request.costs, request.belief.mean
@@ -221,8 +241,8 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
         )
     elif mean is not None:
         sentences.append(
-            f"The {NAME_OF_AREA} of {name}, the share of right alarms averaged over all recalls, "
-            f"is {in_digits(mean)}{margin}; guessing has {request.belief.mean:.3g}, perfect is 1."
+            f"The {NAME_OF_AREA} of {name} is {in_digits(mean)}{margin}. Guessing has "
+            f"{request.belief.mean:.3g}, a perfect model 1."
         )
     # What the number just said means comes before how it was made.
     sentences += [line for line in cautions if line == FEW_NEGATIVES]

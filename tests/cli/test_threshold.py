@@ -125,6 +125,18 @@ def test_a_promise_for_each_group_is_written_and_read(files):
     assert "--by" in unnamed.stderr
 
 
+def test_thresholds_at_several_priors_keep_their_own_promises(files):
+    saved = files / "threshold.json"
+    asked = ["--min-precision", 0.5, "--confidence", 0.9, "--prior", 0.1, "--prior", 0.3]
+    chosen = threshold(files / "tuning.csv", *COLUMNS, *asked, "--out", saved)
+    assert chosen.exit_code == 0, chosen.output
+    points = json.loads(saved.read_text())["points"]
+    judged = json.loads(threshold(files / "test.csv", *COLUMNS, "--apply", saved, "--json").stdout)
+    own = [(point["prior"], point["threshold"], point["promise"]) for point in points]
+    assert [(row["prior"], row["threshold"], row["promise"]) for row in judged] == own
+    assert len({promise for *_, promise in own}) == 2
+
+
 def test_where_nothing_can_be_promised_nothing_is_written(files):
     saved = files / "threshold.json"
     result = threshold(

@@ -152,8 +152,10 @@ def _judged(
     judged = pr.apply_thresholds(cases, points, same_table=True, intervals=True, **at)
     if PROMISE not in points.columns:
         return judged
-    promises = points.select(*saved.keys, PROMISE).unique()
-    return judged.join(promises, on=saved.keys or pl.lit(0), how="left", nulls_equal=True)
+    # One threshold may have been chosen, and promised, at several priors.
+    of = [*saved.keys, "threshold"]
+    promises = points.drop_nulls(PROMISE).group_by(of).agg(pl.col(PROMISE).str.join(" "))
+    return judged.join(promises, on=of, how="left", nulls_equal=True)
 
 
 def in_use(word: str, option: str) -> Path | float:

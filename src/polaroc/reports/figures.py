@@ -12,6 +12,7 @@ import polars as pl
 from polaroc import charts
 from polaroc.base.text import named, number, percent, with_limits
 from polaroc.charts.layers import data, line_layer, lines, tooltips
+from polaroc.charts.measures import PERCENT_LABEL
 from polaroc.charts.pairwise import estimates_in_words
 from polaroc.charts.theme import COLOURS, SIZE, style, with_theme
 from polaroc.charts.vega import escape_names
@@ -156,7 +157,7 @@ def _costs(rows: pl.DataFrame, colours: Mapping[str, str]) -> "alt.LayerChart":
     """The cost of a case with each model, which is linear in the prior."""
     from polaroc.charts.vega import alt
 
-    drawn, axis = lines(rows, ["model"], x="prior", y="mean"), alt.Axis(format="~%")
+    drawn, axis = lines(rows, ["model"], x="prior", y="mean"), alt.Axis(labelExpr=PERCENT_LABEL)
     line = line_layer(
         data(drawn, "x", "y"), drawn,
         alt.X("x:Q", title="share of positives in use", axis=axis,

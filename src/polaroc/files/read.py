@@ -48,7 +48,7 @@ def scan(paths: Sequence[str], words: Sequence[str] = (), decimal: str = ".") ->
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
     Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
-    parts, files = list[pl.LazyFrame](), find_files(paths)
+    parts, files = list[pl.LazyFrame](), _find_files(paths)
     for file in files:
         rows = _scan_file(file, words, decimal)
         pairs = [part.split("=", 1) for part in file.parent.parts if "=" in part[1:]]
@@ -73,7 +73,7 @@ def _hive_value(value: str) -> pl.Expr:
     return pl.lit(int(value), pl.Int64) if re.fullmatch(WHOLE, value) else pl.lit(value)
 
 
-def find_files(paths: Sequence[str]) -> list[Path]:
+def _find_files(paths: Sequence[str]) -> list[Path]:
     """The files behind paths, each once; none of them is replaced by an output."""
     by_path: dict[Path, Path] = {}
     for path in paths:
@@ -234,7 +234,7 @@ def unchanged(paths: Sequence[str]) -> Iterator[None]:
         status = file.stat() if file.exists() else None
         return status and (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
-    before = {file: state(file) for file in find_files(paths)}
+    before = {file: state(file) for file in _find_files(paths)}
     try:
         yield
     finally:

@@ -40,7 +40,7 @@ def _refuse_inputs(files: Iterable[Path]) -> None:
 
 
 @contextmanager
-def refused_by_system(path: Path) -> Iterator[None]:
+def _refused_by_system(path: Path) -> Iterator[None]:
     """Raise errors of the system, such as a full disk, as refusals of the output."""
     try:
         yield
@@ -65,7 +65,7 @@ def atomic_file(file: Path, replaceable: Replaceable = False) -> Iterator[Path]:
     A link is followed, and the permissions of an earlier file are kept. A file that is there
     already is refused unless it is `replaceable`.
     """
-    with refused_by_system(file):
+    with _refused_by_system(file):
         check_new(file, replaceable)
         target = file.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def atomic_folder(folder: Path, force: bool = False) -> Iterator[Path]:
     earlier output that is not written again is removed; other files stay, and are refused without
     `force`.
     """
-    with refused_by_system(folder):
+    with _refused_by_system(folder):
         check_replaceable(folder, force)
         target = folder.resolve()
         around = target if target.exists() else target.parent

@@ -72,14 +72,14 @@ class Sample:
         share = below.mean(axis=0)
         binomial = share * (1 - share) / self.score.size
         effects = [
-            variance_of_means([(self, column.astype(float))]) / variance
+            _variance_of_means([(self, column.astype(float))]) / variance
             for column, variance in zip(below.T, binomial, strict=True)
             if variance > 0
         ]
         return counts / max(float(np.mean(effects or 1.0)), 1.0)
 
 
-def variance_of_means(samples: Sequence[tuple[Sample, Array]]) -> float:
+def _variance_of_means(samples: Sequence[tuple[Sample, Array]]) -> float:
     """The variance of the sum of the mean values of samples, which may have clusters in common."""
     deviations = [(values - values.mean()) / values.size for _, values in samples]
     if samples[0][0].cluster is None:
@@ -167,7 +167,7 @@ class Reference:
             (one, factor * function[one.bins(self.edges)])
             for one, factor in zip(samples, (-prior, prior - 1, 1.0), strict=True)
         )
-        robust = variance_of_means([positives, negatives]) + variance_of_means([in_use])
+        robust = _variance_of_means([positives, negatives]) + _variance_of_means([in_use])
         return max(robust / variance, 1.0)
 
 

@@ -167,7 +167,7 @@ def monitor(
         known = as_cases(reference, columns, **options).collect()
     with errors_named("deployed"):
         in_use = same_columns(known, deployed, labelled=False, keep=[time], **options)
-        used = by_period(in_use, time, every)
+        used = _by_period(in_use, time, every)
     if (periods := used.rows[time].n_unique()) > looks:
         raise InvalidArgument(
             f"deployed: {time!r} has {periods:,} periods, and looks is {looks:,}.",
@@ -179,7 +179,7 @@ def monitor(
     error = (1 - level) / (QUESTIONS * looks * count)
 
     points = points_of(points)
-    ranges = range_by_key(points, over, known)
+    ranges = _range_by_key(points, over, known)
     # Limits of the prior are those of the reference.
     points = points.drop(*PRIOR_LIMITS, "level", strict=False)
     rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
@@ -211,9 +211,11 @@ def monitor(
         )
 
     low, high = OVER_ENDS
-    left = pl.format("the prior left the range {} % to {} %: it is ", percents(low), percents(high))
-    above = left + pl.format("at least {} %", percents("lower"))
-    below = left + pl.format("at most {} %", percents("upper"))
+    left = pl.format(
+        "the prior left the range {} % to {} %: it is ", _percents(low), _percents(high)
+    )
+    above = left + pl.format("at least {} %", _percents("lower"))
+    below = left + pl.format("at most {} %", _percents("upper"))
     prior = periods_of_keys.select(
         *all_keys, "deployed", "prior", "lower", "upper", "level", "assumes", low, high,
         pl.when(pl.col("lower") > pl.col(high)).then(above)
@@ -237,10 +239,10 @@ def monitor(
     if labelled is not None:
         with errors_named("labelled"):
             of_labels = same_columns(known, labelled, without=["cluster"], keep=[time])
-            labels = by_period(of_labels, time, every)
-        is_random = are_drawn_at_random(labels, used, rates.select(*keys, "threshold"))
+            labels = _by_period(of_labels, time, every)
+        is_random = _are_drawn_at_random(labels, used, rates.select(*keys, "threshold"))
         warnings += [] if is_random else [NOT_DRAWN]
-        by_labels = judged_by_labels(labels, points, rates, error, raises_alarms=is_random)
+        by_labels = _judged_by_labels(labels, points, rates, error, raises_alarms=is_random)
         # Labels show no cost: it is null.
         both = pl.concat([thresholds, by_labels], how="diagonal")
         thresholds = both.select(thresholds.columns)
@@ -254,7 +256,7 @@ def monitor(
     return Monitor(prior, shape, thresholds, time, tuple(warnings), level)
 
 
-def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataFrame]:
+def _by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataFrame]:
     """The cases, each a row, with their period as a key."""
     rows = cases.source.lazy().collect()
     if rows[time].dtype == pl.String:
@@ -284,7 +286,7 @@ def by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataF
     return each_counted(as_cases(rows, columns, needs=["score"])).collect()
 
 
-def range_by_key(
+def _range_by_key(
     points: pl.LazyFrame, over: tuple[float, float] | None, known: Cases[pl.DataFrame]
 ) -> pl.DataFrame:
     """The range of priors of each key: the one given, or the one that its point was chosen for."""
@@ -327,7 +329,7 @@ def expected(cost_fn: float, cost_fp: float) -> list[pl.Expr]:
     ]
 
 
-def judged_by_labels(
+def _judged_by_labels(
     labels: Cases[pl.DataFrame],
     points: pl.LazyFrame,
     rates: pl.DataFrame,
@@ -355,11 +357,11 @@ def judged_by_labels(
     known = rates.select(*keys, *least).rename(least)
     recall = pl.format(
         "by labels the recall is at most {} %, by the reference at least {} %",
-        percents("tpr_upper"), percents("least_tpr"),
+        _percents("tpr_upper"), _percents("least_tpr"),
     )  # fmt: skip
     false_alarms = pl.format(
         "by labels at least {} % of negatives are called positive, by the reference at most {} %",
-        percents("fpr_lower"), percents("most_fpr"),
+        _percents("fpr_lower"), _percents("most_fpr"),
     )  # fmt: skip
     worse = (
         pl.when(pl.col("tpr_upper") < pl.col("least_tpr")).then(recall)
@@ -371,7 +373,7 @@ def judged_by_labels(
     )  # fmt: skip
 
 
-def are_drawn_at_random(
+def _are_drawn_at_random(
     labels: Cases[pl.DataFrame], used: Cases[pl.DataFrame], thresholds: pl.DataFrame
 ) -> bool:
     """Whether alarms and other cases are labelled at the same rate (Mantel and Haenszel 1959)."""
@@ -400,7 +402,7 @@ def joined(rows: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
     return rows.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
-def percents(column: str) -> pl.Expr:
+def _percents(column: str) -> pl.Expr:
     """A share in per cent, as text of three digits."""
     text = (100 * pl.col(column)).round_sig_figs(3).cast(pl.String)
     return text.str.strip_suffix(".0")

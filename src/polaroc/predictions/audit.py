@@ -162,11 +162,6 @@ def _case_note(case: str | None) -> pl.Expr:
     )
 
 
-def model_key(keys: Sequence[str]) -> str:
-    """The default key of models: "model" if there is one, else the first."""
-    return "model" if "model" in keys else keys[0]
-
-
 def balance_note(keys: Sequence[str]) -> pl.Expr:
     """A note on how the test set of each key differs from others of its fold or model.
 
@@ -175,7 +170,7 @@ def balance_note(keys: Sequence[str]) -> pl.Expr:
     """
     if len(keys) < 2:
         return pl.lit(None, pl.String)
-    models = model_key(keys)
+    models = "model" if "model" in keys else keys[0]
     blocks = [key for key in keys if key != models]
     models_in_block = pl.col(models).n_unique().over(blocks)
     count = pl.col(models).n_unique()

@@ -95,7 +95,7 @@ def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
     return joined_notes(*notes, separator=", ")
 
 
-def column_in_words(role: str, column: str | Sequence[str]) -> str:
+def _column_in_words(role: str, column: str | Sequence[str]) -> str:
     """The column of a role, or its columns, as the subject of a sentence."""
     columns = [column] if isinstance(column, str) else column
     return f"the {role} column{'s' if len(columns) > 1 else ''} {', '.join(map(repr, columns))}"
@@ -132,7 +132,7 @@ def check_numeric(
     """Refuse a column that does not hold numbers; the message ends in what was `found` in it."""
     if not (dtype.is_numeric() or dtype == pl.Null):
         raise InvalidPredictions(
-            f"{column_in_words(role, name)} is {dtype}, allowed are numbers{found}.",
+            f"{_column_in_words(role, name)} is {dtype}, allowed are numbers{found}.",
             hint=WRITE_NUMBERS if dtype in TEXTUAL else f"name the column that has the {role}s.",
         )
 
@@ -151,7 +151,7 @@ def truth_column(
     textual = dtype in TEXTUAL
     if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
         raise InvalidPredictions(
-            f"{column_in_words('truth', name)} is {dtype}, allowed are Boolean, numbers, String, "
+            f"{_column_in_words('truth', name)} is {dtype}, allowed are Boolean, numbers, String, "
             "Categorical, Enum.",
             hint="make a Boolean column first, for example pl.col(...) == ...",
         )
@@ -198,7 +198,7 @@ def listed(positive: Any) -> list[Label]:
     return [label.item() if getattr(label, "shape", None) == () else label for label in labels]
 
 
-def read_labels(
+def _read_labels(
     labels: pl.Series, name: str, positive: Label | Sequence[Label] | None = None
 ) -> pl.DataFrame:
     """The distinct `labels` of a truth column, sorted; `TRUTH` says whether each is positive.
@@ -212,8 +212,9 @@ def read_labels(
 
 def check_labels(labels: pl.Series, name: str, positive: Label | Sequence[Label]) -> None:
     """Raise where none of the distinct labels is positive, and warn where one may be misspelt."""
-    known, column = read_labels(labels, name, positive).drop_nulls(), column_in_words("truth", name)
-    has_labels = f"{column} has the labels {first_labels(known[LABEL])}"
+    known = _read_labels(labels, name, positive).drop_nulls()
+    column = _column_in_words("truth", name)
+    has_labels = f"{column} has the labels {_first_labels(known[LABEL])}"
     negative = known.filter(~pl.col(TRUTH))[LABEL]
     if len(negative) == known.height > 1:
         raise InvalidPredictions(
@@ -221,13 +222,13 @@ def check_labels(labels: pl.Series, name: str, positive: Label | Sequence[Label]
             hint="check the spelling of positive=...",
         )
     absent = [
-        label for label in listed(positive) if not read_labels(labels, name, label)[TRUTH].any()
+        label for label in listed(positive) if not _read_labels(labels, name, label)[TRUTH].any()
     ]
     if absent and known[TRUTH].any():
         warn(f"No row has the positive label {quoted(absent)}; {has_labels}.")
     if len(negative) > 1:
         warn(
-            f"{len(negative)} labels of {column} count as negative: {first_labels(negative)}. "
+            f"{len(negative)} labels of {column} count as negative: {_first_labels(negative)}. "
             "Correct any that are misspelt."
         )
 
@@ -236,20 +237,20 @@ def label_details(
     labels: pl.Series, name: str, positive: Label | Sequence[Label] | None
 ) -> tuple[dict[int, str], str]:
     """Labels to show after errors of the truth, by code, and a hint for unclear ones."""
-    column = column_in_words("truth", name)
-    read = read_labels(labels, column, positive)
+    column = _column_in_words("truth", name)
+    read = _read_labels(labels, name, positive)
     known = read.drop_nulls()[LABEL]
     texts = read.filter(pl.col(TRUTH).is_null())[LABEL]
-    details = {UNKNOWN_LABEL: f" ({column} has the labels {first_labels(known)})"}
+    details = {UNKNOWN_LABEL: f" ({column} has the labels {_first_labels(known)})"}
     if len(texts) and not texts.dtype.is_float():
-        details[NULL_TRUTH] = f" (texts of missing values in {column}: {first_labels(texts)})"
+        details[NULL_TRUTH] = f" (texts of missing values in {column}: {_first_labels(texts)})"
     if len(known) > MAX_CLASSES:
         return details, "are truth and score swapped?"
     several = "pr.one_vs_rest(...) makes one problem of each of several classes."
     return details, several if len(known) > 2 else ""
 
 
-def first_labels(labels: pl.Series) -> str:
+def _first_labels(labels: pl.Series) -> str:
     """The first of sorted labels, for a message."""
     return quoted(labels.to_list(), most=5)
 

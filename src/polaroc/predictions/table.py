@@ -48,7 +48,7 @@ class Predictions:
         if not self.weighted:
             return self.valid_rows
         weighing = self.valid_rows.filter(pl.col(WEIGHT) > 0)
-        return weighing if self.sampled else each_case(weighing)
+        return weighing if self.sampled else _each_case(weighing)
 
 
 def read(
@@ -90,7 +90,7 @@ def read(
     )  # fmt: skip
 
 
-def each_case(counted: pl.LazyFrame, weight: str = WEIGHT) -> pl.LazyFrame:
+def _each_case(counted: pl.LazyFrame, weight: str = WEIGHT) -> pl.LazyFrame:
     """Valid rows with counts, repeated: a row for each case."""
     copies = pl.int_ranges(pl.col(weight).cast(pl.Int64)).alias(weight)
     return counted.with_columns(copies).explode(weight, empty_as_null=False).drop(weight)
@@ -101,7 +101,7 @@ def each_counted(cases: Cases[Any]) -> Cases[Any]:
     if cases.count is None:
         return cases
     held = cases.collect()
-    rows = each_case(held.rows.lazy().filter(pl.col("count") > 0), "count").collect()
+    rows = _each_case(held.rows.lazy().filter(pl.col("count") > 0), "count").collect()
     return replace(held, rows=rows, count=None)
 
 

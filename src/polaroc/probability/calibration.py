@@ -333,7 +333,7 @@ def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str
         notes.append("clusters or weights: no test")
     else:
         impossible = np.count_nonzero(np.where(truth, score == 0, score == 1))
-        test = (np.inf, 1, 0.0) if impossible else score_test(score, truth, is_moved=is_moved)
+        test = (np.inf, 1, 0.0) if impossible else _score_test(score, truth, is_moved=is_moved)
         row |= zip(("statistic", "freedom", "p_value"), test, strict=True)
         if is_moved and units < FEW:
             notes.append(
@@ -415,7 +415,7 @@ def _regression(
     return []
 
 
-def score_test(score: Array, truth: Array, *, is_moved: bool) -> tuple[float, int, float]:
+def _score_test(score: Array, truth: Array, *, is_moved: bool) -> tuple[float, int, float]:
     """The statistic, degrees of freedom and p-value of the score test of intercept 0 and slope 1.
 
     If scores were re-weighted to the share of positives among these very cases (`is_moved`), the

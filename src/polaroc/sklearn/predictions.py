@@ -101,7 +101,7 @@ def cross_val_predictions(
     10
     """
     need_scikit_learn()
-    named = named_estimators(estimators)
+    named = _named_estimators(estimators)
     cases = LabelledCases.of(X, y, pos_label, sample_weight, groups)
     splits = cases.splits(cv)
     tables = []
@@ -123,7 +123,7 @@ def cross_val_predictions(
     return table.with_columns(group.gather(table["case"]))
 
 
-def named_estimators(estimators: Any) -> dict[str, Any]:
+def _named_estimators(estimators: Any) -> dict[str, Any]:
     """The classifiers by name; those without one are named after their class."""
     if isinstance(estimators, Mapping):
         named = dict(estimators)

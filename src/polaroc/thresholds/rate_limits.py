@@ -177,14 +177,14 @@ def with_effects(
     """Rows with the `EFFECTS` of the clusters of cases, for each of their keys; 1 without any."""
     if cases is None or not cases.in_clusters:
         return rows.with_columns(pl.lit(1.0).alias(name) for name in EFFECTS)
-    effects = design_effects(cases)
+    effects = _design_effects(cases)
     on = [name for name in effects.collect_schema() if name in keys]
     return rows.join(
         effects, on=on or pl.lit(0), how="left", nulls_equal=True, maintain_order="left"
     )
 
 
-def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
+def _design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     """The design effect of the clusters and sampling weights of each key, class by class.
 
     It is the variance of a rate between clusters over that of as many independent cases (Kish

@@ -231,7 +231,7 @@ def lead_in_words(models: pl.DataFrame, judged_by: str, *, higher: bool) -> str:
     )
 
 
-def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: str = "") -> str:
+def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: str) -> str:
     """The chance that the first model is the best, the result of a test, and the expected loss.
 
     Another model is named only if it is next in the ranking and the likeliest to be better.

@@ -160,7 +160,7 @@ def choose(
     >>> print(choice.answer)
     Take A: the area (AUPREC) over 5 to 20 % positives is 0.779, 0.043 more than that of C. A is the
     best of the three with a probability of 75 %; the test does not confirm it (p = 0.17). If
-    another model is in truth better, then by about 0.017.
+    another model is in truth better, then by about 0.017 in AUPREC.
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
@@ -277,7 +277,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
     name, defects, words = in_words(measure), score_warnings(measures, measure), first_words(ranked)
     place = describe_priors(judged.over, judged.belief.priors)
     lead = lead_in_words(ranked, f"{name} {place}", higher=candidates.higher)
-    sure = how_sure(candidates, ranked, level)
+    sure = how_sure(candidates, ranked, level, f" in {label(measure)}")
     warnings = [
         *inputs.warnings, *judged.warnings, *table.warnings, *defects,
         *caveats(candidates, ranked, priors, name, is_tested=is_tested),

@@ -85,7 +85,7 @@ class Request:
         Examples
         --------
         >>> from polaroc.priors.beliefs import beta
-        >>> request = Request(beta(2, 18), 0.95, 0.95, {}, None, None, is_tuned=False)
+        >>> request = Request(beta(2, 18), 0.95, None, {}, None, None, is_tuned=False)
         >>> [round(prior, 2) for prior in request.priors]
         [0.02, 0.1, 0.23]
         """

@@ -59,7 +59,7 @@ def test_an_observed_score_prior_adds_its_own_error(name):
     ]
     slope = (moved[0] - moved[1]) / 2e-4
     positives = table["truth"].sum()
-    extra = slope**2 * (1 / positives + 1 / (300 - positives))
+    extra = slope**2 * (1 / (positives - 1) + 1 / (299 - positives))
     assert observed["std_error"] ** 2 - fixed["std_error"] ** 2 == pytest.approx(extra, rel=1e-3)
     # At the observed prior scores stay as they are, whatever it is.
     same = [
@@ -67,6 +67,30 @@ def test_an_observed_score_prior_adds_its_own_error(name):
         for at in (own, "observed")
     ]
     assert same[0] == pytest.approx(same[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_clusters_move_losses_and_the_observed_score_prior_together(name):
+    # The scores of clusters with more positives are far too low: these clusters raise the prior
+    # and the losses.
+    rng = np.random.default_rng(6)
+    clusters, size = 120, 6
+    level = np.repeat(rng.normal(0, 1.5, clusters), size)
+    truth = rng.random(clusters * size) < expit(level - 0.5)
+    table = pl.DataFrame(
+        {
+            "truth": truth, "score": expit(2 * truth - 3 - level + rng.normal(0, 0.5, truth.size)),
+            "cluster": np.repeat(np.arange(clusters), size),
+        }
+    )  # fmt: skip
+    asked = {**NAMES, "priors": 0.1, "measure": name}
+    found = pr.evaluate(table, **asked, cluster="cluster", intervals=True)["std_error"].item()
+    left_out = pl.concat(
+        table.filter(pl.col("cluster") != one).with_columns(run=one) for one in range(clusters)
+    )
+    values = pr.evaluate(left_out, **asked, by="run")["estimate"].to_numpy()
+    jackknife = (clusters - 1) * values.var()
+    assert found**2 == pytest.approx(jackknife, rel=0.03)
 
 
 @pytest.mark.parametrize("name", ["brier", "log_loss"])

@@ -112,7 +112,6 @@ class Units:
     # Cases of a class, or clusters that have such cases; effective numbers if weighted.
     positives: Array
     negatives: Array
-    prior_variance: Array  # the variance of the log-odds of the observed prior
     least: Array  # how many units of each class limits need
     is_effective: bool = False
     clusters: Array | None = None  # the number of clusters
@@ -167,9 +166,7 @@ class Units:
 
 def cases_as_units(positives: Array, negatives: Array) -> Units:
     """Units that are the cases."""
-    with np.errstate(all="ignore"):
-        prior_variance = 1 / positives + 1 / negatives
-    return Units(positives, negatives, prior_variance, np.full(len(positives), 2))
+    return Units(positives, negatives, np.full(len(positives), 2))
 
 
 def clusters_as_units(
@@ -188,16 +185,10 @@ def clusters_as_units(
     if weighted:
         counts = np.concatenate([none[:2], *(one.effective_counts for one in blocks)], axis=1)
         positives, negatives = counts
-    # The influence on log(P/N) is 1 for a positive and -1 for a negative.
-    ones = [np.ones(one.places.size) for one in blocks]
-    moments = [none, *(one.moments((each, each)) for one, each in zip(blocks, ones, strict=True))]
-    of_pos, of_neg, both = np.concatenate(moments, axis=1)
     # Clusters of one case each count as cases, of which two are enough.
     has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])
     least = np.where(has_shared, FEWEST_CLUSTERS, 2)
-    return Units(
-        positives, negatives, of_pos + of_neg - 2 * both, least, weighted, clusters, blocks
-    )  # fmt: skip
+    return Units(positives, negatives, least, weighted, clusters, blocks)
 
 
 def cluster_numbers(clusters: pl.Series) -> Array:
@@ -295,7 +286,7 @@ def loss_variances(
     `scores` are the cases, in the columns of the losses; `totals` are `positives` and `negatives`.
     """
     shape = len(ONE_MORE), len(measures), len(totals["positives"])
-    estimates, of_pos, of_neg, of_prior = (np.zeros(shape) for _ in range(4))
+    estimates, of_pos, of_neg = (np.zeros(shape) for _ in range(3))
     losses = [(i, loss) for i, one in enumerate(measures) if (loss := case_loss(one)) is not None]
     if not losses:
         return estimates, of_pos
@@ -317,9 +308,7 @@ def loss_variances(
         for i, loss in losses:
             estimate = estimates[0, i] = values(measures[i].estimate, columns)
             scale = values(loss.scale, columns)
-            slope = columns.get(_name(i, "slope"), 0.0)
-            # Without the covariance of the prior and the losses between clusters.
-            of_prior[:, i] = (scale * slope) ** 2 * units.prior_variance
+            slope = columns[_name(i, "slope")]
             is_skill = measures[i].bounds[0] is None
             for variant, (*more, is_greatest) in enumerate(ONE_MORE):
                 means: Array | float = 0.0
@@ -335,7 +324,7 @@ def loss_variances(
                         columns, _name(i, name), totals[name],
                         added * totals[name] / getattr(units, name), added_loss,
                     )  # fmt: skip
-                    of_class[variant, i] = scale**2 * square
+                    of_class[variant, i] = scale**2 * (square + slope**2)
                     means = means + mean
                 if variant:
                     other = scale * means + is_skill
@@ -344,7 +333,7 @@ def loss_variances(
                 known = _cluster_moments(scores, loss)
                 moments[:, i, known[KEY_INDEX].to_numpy()] = known.drop(KEY_INDEX).to_numpy().T
     more_units = np.array([one[:2] for one in ONE_MORE]).T
-    return estimates, units.variances(of_pos, of_neg, moments, more_units) + of_prior
+    return estimates, units.variances(of_pos, of_neg, moments, more_units)
 
 
 def _name(number: int, what: str) -> str:
@@ -363,9 +352,17 @@ def _loss_sums(loss: CaseLoss, number: int) -> dict[str, pl.Expr]:
             _name(number, name) + "_squared": (pl.col(count) * value**2).sum(),
             _name(number, name) + "_greatest": value.max(),
         }
-    if loss.by_score_prior is not None:
-        sums[_name(number, "slope")] = loss.by_score_prior.fill_nan(0.0).sum()
-    return sums
+    return sums | {_name(number, "slope"): _slope(loss)}
+
+
+def _slope(loss: CaseLoss) -> pl.Expr:
+    """The derivative of the mean loss by the log-odds of the observed prior.
+
+    These rise by 1/P with a positive, and fall by 1/N with a negative.
+    """
+    if loss.by_score_prior is None:
+        return pl.lit(0.0)
+    return loss.by_score_prior.fill_nan(0.0).sum()
 
 
 def _of_class(count: str, loss: pl.Expr) -> pl.Expr:
@@ -388,12 +385,13 @@ def _with_more(
 def _cluster_moments(scores: pl.DataFrame, loss: CaseLoss) -> pl.DataFrame:
     """The moments of `ClusterBlock` of the losses, by key."""
     shares = []
-    for count, total, case in zip(
-        ("pos", "neg"), CLASSES, (loss.positive, loss.negative), strict=True
-    ):
-        value, share = _of_class(count, loss.scale * case), pl.col(count) / pl.col(total)
-        mean = (share * value).sum().over(KEY_INDEX)
-        shares.append((share * (value - mean)).alias(count))
+    for count, total, case, slope in zip(
+        ("pos", "neg"), CLASSES, (loss.positive, loss.negative),
+        (_slope(loss), -_slope(loss)), strict=True,
+    ):  # fmt: skip
+        value, share = _of_class(count, case), pl.col(count) / pl.col(total)
+        centre = (slope - (share * value).sum()).over(KEY_INDEX)
+        shares.append((share * loss.scale * (value + centre)).alias(count))
     pos, neg = pl.col("pos"), pl.col("neg")
     of_clusters = scores.lazy().select(KEY_INDEX, CLUSTER, *shares)
     return (

@@ -93,6 +93,14 @@ def test_a_threshold_is_not_used_for_another_model(files):
     assert "it may be another model's" in result.output
 
 
+def test_choose_without_any_threshold_ends_as_threshold_does(files):
+    asked = [*COLUMNS, "--over", 0.1, 0.3, "--min-precision", 0.99, "--confidence", 0.95]
+    tuning = files / "tuning.parquet"
+    chosen = polaroc("choose", files / "test.parquet", "--tuning", tuning, *asked)
+    assert (chosen.exit_code, threshold(tuning, *asked).exit_code) == (3, 3)
+    assert "No model has a threshold." in chosen.output
+
+
 def test_a_promise_for_each_group_is_written_and_read(files):
     for name in ("tuning", "test"):
         table = pl.read_parquet(files / f"{name}.parquet").drop("fold", strict=False)

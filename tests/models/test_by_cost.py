@@ -199,6 +199,8 @@ def test_models_without_a_promise_come_last():
     assert "No cost of C: no threshold can be promised" in " ".join(some.warnings)
     assert some.models["probability_best"][:2].sum() == pytest.approx(1)
     assert "better of the two" in some.answer
+    assert "This leaves out C: no threshold can be promised" in some.answer
+    assert some.answer.endswith(some.promise)
     none = choose(constraints={"precision": 0.99}, confidence=0.9)
     assert (none.bayes, none.minimax, none.threshold, none.promise) == (None,) * 4
     assert none.models["mean"].null_count() == 3

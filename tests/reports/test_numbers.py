@@ -389,7 +389,9 @@ def test_cases_of_our_own_predictions_count_without_being_named(tmp_path):
 
 
 def test_the_tests_beside_costs_are_said_to_compare_areas(tmp_path):
-    of_costs = content(satellite(2), tmp_path, cost_fn=5)["do_the_models_differ"]
-    of_areas = content(satellite(2), tmp_path)["do_the_models_differ"]
-    assert "The tests compare areas" in of_costs
-    assert "The tests compare areas" not in of_areas
+    of_costs = content(satellite(2), tmp_path, cost_fn=5, test_train_ratio=0.25)[
+        "do_the_models_differ"
+    ]
+    of_areas = content(satellite(2), tmp_path, test_train_ratio=0.25)["do_the_models_differ"]
+    assert "these tests are by area" in of_costs
+    assert "these tests are by area" not in of_areas

@@ -225,7 +225,7 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
     low, high = (row.get(f"expected_{end}", row.get(end)) for end in ("lower", "upper"))
     in_digits: Callable[[Any], str | None] = two_digits if findings.by_cost else number
     margin, expected = "", row.get("expected")
-    if low is not None:
+    if low is not None and high is not None:
         margin = f" (margin of error: {in_digits(low)} to {in_digits(high)})"
     if expected is not None and in_digits(expected) != in_digits(mean):
         # The interval is about this number.

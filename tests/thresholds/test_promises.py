@@ -297,8 +297,7 @@ def test_a_limit_that_is_just_kept_is_promised_with_no_number_of_cases():
     found = points(rows, "precision", target=0.25, confidence=0.9)
     assert found["threshold"].item() is None
     assert found["note"].item() == (
-        "no threshold can be promised: those that keep the constraints on this table keep them by "
-        "too little"
+        "no threshold can be promised: too few keep the constraints on this table, or by too little"
     )
 
 

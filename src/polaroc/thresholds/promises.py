@@ -12,13 +12,14 @@ that are kept with many alarms in one from the lowest upwards; those between in 
 of which has to pass. The sequences share the error rate δ evenly. A threshold is promised if it
 passes for each of these kinds of limits.
 
-A sequence is a fallback procedure (Wiens 2003; Wiens and Dmitrienko 2005). Its starts share its
-error rate evenly. A threshold is tested at the level that is carried to it. If it passes, the level
-is carried on, and at each start the share of that start is added; if it fails, the level is lost,
-and testing goes on at the next start. With one start at its first threshold it is a test in a fixed
-order (Angelopoulos et al. 2021). The best precision is that of so few alarms that it is not known,
-so its sequence has starts where P/2, P/4, P/8, … of the table's cases are called positive, while
-the limit allows for at least `LEAST` false alarms there; npv likewise, where N/2, N/4, … are not.
+A sequence is a fallback procedure (Wiens 2003; Wiens and Dmitrienko 2005). Each of its starts has
+a share of its error rate. A threshold is tested at the level that is carried to it. If it passes,
+the level is carried on, and at each start the share of that start is added; if it fails, the level
+is lost, and testing goes on at the next start. With one start at its first threshold it is a test
+in a fixed order (Angelopoulos et al. 2021). The best precision is that of so few alarms that it is
+not known, so its sequence has starts where P/2, P/4, P/8, … of the table's cases are called
+positive, while the limit allows for at least `LEAST` false alarms there; npv likewise, where N/2,
+N/4, … are not. Each of these has half the share of the one named before it.
 
 **Why the promises hold at once.** Let a threshold that breaks a limit be the first in its sequence
 to pass. Those that break it before have failed, so its level is at most the sum of the shares since
@@ -59,8 +60,8 @@ TESTS_AT_ONCE = 50
 DIRECTIONS = {"few": (1,), "many": (-1,), "some": (1, -1)}
 # Cases are too few if so many times as many with the same rates have a promise.
 MANY = 100
-# Errors that a limit has to allow for at a start beyond the first.
-LEAST = 20
+# False alarms, or misses, that a limit has to allow for at a start beyond the first.
+LEAST = 5
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ def _starts(
     if kind == "some":
         if any(LIMITED[name].by_prior for name in names):
             most = 1 / (1 + row_skew) if constraints.ends is None else sum(constraints.ends) / 2
-            errors = at.positives
+            # Fewer cases lose more by sharing the error rate than they win.
+            errors = at.positives / 10
         share = at.share(most)
     else:
         few = kind == "few"
@@ -146,9 +148,10 @@ def _passed(
 ) -> Array:
     """The thresholds that pass in a sequence of tests, downwards (1) or upwards (−1)."""
     passed, order = np.zeros(len(at.tp), bool), np.arange(len(at.tp))[::way]
-    places, level = np.flatnonzero(np.isin(order, starts)), 0.0
-    for start, stop in pairwise([*places, len(order)]):
-        level += error / len(places)
+    shares = np.bincount(starts, 0.5 ** np.arange(len(starts)), len(order))[order]
+    shares, level = error * shares / shares.sum(), 0.0
+    for start, stop in pairwise([*np.flatnonzero(shares), len(order)]):
+        level += shares[start]
         # In parts, since most sequences of tests end early.
         for first in range(start, stop, TESTS_AT_ONCE):
             rows = order[first : min(first + TESTS_AT_ONCE, stop)]
@@ -236,7 +239,7 @@ def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) ->
             why = "none keeps the constraints on this table"
             if keeps.any():
                 more = Sample(*(MANY * count for count in vars(sample).values()))
-                why = "those that keep the constraints on this table keep them by too little"
+                why = "too few keep the constraints on this table, or by too little"
                 if promised(more, at_ends, row_skew, error)[tp + fp > 0].any():
                     why = f"{positives:,} positives and {negatives:,} negatives are too few"
             lack = f"{NOT_PROMISED}{why}"

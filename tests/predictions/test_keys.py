@@ -10,7 +10,7 @@ from verbs import TABLE as MODELS
 from verbs import same
 
 import polaroc as pr
-from polaroc.errors import InvalidPredictions
+from polaroc.errors import InvalidArgument, InvalidPredictions
 
 NAMES = {"truth": "truth", "score": "score"}
 TABLE = pl.DataFrame({
@@ -125,3 +125,23 @@ def test_several_folds_are_as_many_as_their_combinations():
     same(found, pr.compare(one, "auc", test_train_ratio=1, **roles).pairs)
     found = pr.evaluate(several, **roles | {"fold": None}, measure="auc")
     same(found, pr.evaluate(MODELS.drop("fold"), **roles, measure="auc"))
+
+
+def test_no_key_may_be_named_as_a_column_of_a_result():
+    table = pr.datasets.satellite_predictions().filter(fold=1).drop("fold", "case")
+    curves = pr.curve(table)
+    points = pr.operating_points(
+        table, "precision", target=0.3, over=(0.05, 0.2), confidence=0.9, fold=None
+    )
+    results = [
+        pr.surface(curves, 0.1),
+        pr.evaluate(table, intervals=True),
+        points,
+        pr.apply_thresholds(table, points, intervals=True),
+        pr.expected_cost(table, over=(0.05, 0.2), cost_fn=5),
+    ]
+    names = {name for result in results for name in result.columns} - {"model"}
+    assert {"cost_lower", "cost_informed", "over_upper", "promise", "std_error"} <= names
+    for name in sorted(names):
+        with pytest.raises(InvalidArgument, match="reserved"):
+            pr.cases(table.with_columns(pl.lit("a").alias(name)), by=name)

@@ -120,5 +120,5 @@ def test_joins_on_keys_match_null():
         for file, given in calls
         if "on" in given and not isinstance(given["on"], ast.Constant)
     ]
-    assert len(on_keys) > 20
+    assert ("base/columns.py", True) in on_keys  # `join_by_key`, which most joins use
     assert [file for file, matches_null in on_keys if not matches_null] == []

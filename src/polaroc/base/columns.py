@@ -239,6 +239,21 @@ def with_level(table: _F, level: float | None) -> _F:
     return table.with_columns(coverage).select(*names[:after], COVERAGE, *names[after:])
 
 
+def join_by_key(
+    rows: _F,
+    table: _F,
+    keys: Iterable[str],
+    how: Literal["left", "inner", "semi"] = "left",
+    **options: Any,
+) -> _F:
+    """The rows, in their order, with those of a table that have the same keys; null equals null.
+
+    Without keys all rows match.
+    """
+    options = {"maintain_order": "left"} | options
+    return rows.join(table, on=[*keys] or pl.lit(0), how=how, nulls_equal=True, **options)
+
+
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:
     """`expr` per key, or over the whole table where there are no keys."""
     return expr.over(keys) if keys else expr

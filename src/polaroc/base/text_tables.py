@@ -35,11 +35,13 @@ class Result:
 
     # Attributes that are single values, such as a verdict: JSON has them beside the tables.
     facts: ClassVar[tuple[str, ...]] = ()
+    # Attributes that are tables.
+    table_names: ClassVar[tuple[str, ...]]
 
     @property
     def tables(self) -> "dict[str, pl.DataFrame]":
         """The tables of numbers, by name."""
-        raise NotImplementedError
+        return {name: getattr(self, name) for name in self.table_names}
 
     @property
     def shown(self) -> "list[RenderableType]":

@@ -17,13 +17,13 @@ from polaroc.charts.layers import (
     band_layer,
     chance_diagonal,
     data,
+    key_style,
     level_line,
     line_layer,
     lines,
     named_rows,
     panels_by_prior,
     refuse_more,
-    series_of,
     side_by_side,
     tooltips,
 )
@@ -33,7 +33,6 @@ from polaroc.charts.theme import (
     SIZE,
     prior_label,
     share_axis,
-    style,
     with_theme,
 )
 from polaroc.charts.thinning import line_points, thinned
@@ -124,7 +123,7 @@ def roc(
     # Collect together: both tables must come from the same rows.
     points, *hulls = pl.collect_all(plans)
     above = [record for rows in hulls for record in _thin_lines(rows, outer_keys)]
-    channels = style(series_of(points, keys), keys[0] if keys else "", colours)
+    channels = key_style(points, keys, colours)
     chart = _curves(points, keys, "fpr", "tpr", channels, chance_diagonal(), above)
     captions = [_caption(points), "dashed: convex hull" if above else ""]
     return with_theme(chart.properties(width=SIZE, height=SIZE), title, captions)
@@ -199,7 +198,7 @@ def pr(
             f"{', '.join(panels)}.",
             hint="make them at the priors of the surface.",
         )
-    channels = style(series_of(points, keys), keys[0] if keys else "", colours)
+    channels = key_style(points, keys, colours)
     charts = {}
     for name, panel in panels.items():
         chance = level_line(fmean(panel["prior"].unique()))
@@ -343,7 +342,7 @@ def operating_drift(
     )
     priors = drawn.sort("prior")["label"].unique(maintain_order=True).to_list()
     _check(len(priors), drawn.height)
-    channels = style(series_of(known, keys), keys[0] if keys else "", colours)
+    channels = key_style(known, keys, colours)
     shape = alt.Shape(
         "label:N",
         scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),

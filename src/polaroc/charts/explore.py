@@ -14,12 +14,13 @@ from polaroc.charts.layers import (
     Records,
     chance_diagonal,
     data,
+    key_style,
     line_layer,
     lines,
     refuse_more,
     series_of,
 )
-from polaroc.charts.theme import GREY, PANEL_SIZE, SIZE, share_axis, style, with_theme
+from polaroc.charts.theme import GREY, PANEL_SIZE, SIZE, share_axis, with_theme
 from polaroc.charts.thinning import STEP, line_points, thinned
 from polaroc.charts.vega import alt, unchecked
 from polaroc.curves.curve import whole_curves
@@ -122,8 +123,7 @@ def explorer(
     keys = curve_keys(plan)
     points = _points(plan, keys, over)
     records = lines(points, keys, ["fpr", "tpr", "threshold"])
-    series = series_of(points, keys)
-    channels = style(series, keys[0] if keys else "", colours)
+    series, channels = series_of(points, keys), key_style(points, keys, colours)
     level = data([{}]).transform_calculate(chance="prior")
     level = level.mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("chance:Q"))
     pr_heading = alt.ExprRef(

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import PANEL
 from polaroc.base.text import key_text
-from polaroc.charts.theme import GREY, PANEL_SIZE, SIZE, prior_label
+from polaroc.charts.theme import GREY, PANEL_SIZE, SIZE, prior_label, style
 from polaroc.charts.vega import alt
 from polaroc.errors import InvalidArgument
 
@@ -181,6 +181,17 @@ def named_rows(table: pl.DataFrame, keys: Sequence[str], *columns: pl.Expr) -> p
 def series_of(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """The names that have a colour: the values of the first key, sorted."""
     return [*map(str, table[keys[0]].unique().sort(nulls_last=True))] if keys else [""]
+
+
+def key_style(
+    table: pl.DataFrame,
+    keys: Sequence[str],
+    colours: Mapping[str, str] | None,
+    *,
+    points: bool = False,
+) -> list[Any]:
+    """The `style` of the values of the first key."""
+    return style(series_of(table, keys), keys[0] if keys else "", colours, points=points)
 
 
 def _in_json(values: pl.Series) -> list[Any]:

@@ -8,17 +8,26 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import COVERAGE, ERROR, HAVE, MEASURE_COLUMNS, SENS, as_lazy, require
+from polaroc.base.columns import (
+    COVERAGE,
+    ERROR,
+    HAVE,
+    MEASURE_COLUMNS,
+    SENS,
+    as_lazy,
+    join_by_key,
+    require,
+)
 from polaroc.charts.layers import (
     band_layer,
     data,
+    key_style,
     line_layer,
     lines,
     named_rows,
-    series_of,
     tooltips,
 )
-from polaroc.charts.theme import SIZE, share_axis, style, with_theme
+from polaroc.charts.theme import SIZE, share_axis, with_theme
 from polaroc.charts.vega import alt, unchecked
 from polaroc.measures.sensitivity import accsens_arcs, check_weights
 from polaroc.models.measure_rows import rows_of
@@ -79,7 +88,7 @@ def auprec_by_prior(
     channels = [
         alt.X("x:Q", **_prior_axis(points["prior"].to_list())),
         alt.Y("y:Q", **share_axis("AUPREC")),
-        *style(series_of(points, keys), keys[0] if keys else "", colours),
+        *key_style(points, keys, colours),
         tooltips(keys, {"x": ("prior", ".3~%"), "y": ("AUPREC", ".3f")}, "key"),
     ]
     bold, caption = {"strokeWidth": 2.5, "strokeOpacity": 1, "point": True}, ""
@@ -221,7 +230,7 @@ def accsens_plane(
     keys = area.keys
     error = area.frame.select(*keys, (1 - pl.col("estimate")).alias(ERROR))
     sens = distance.frame.select(*keys, pl.col("estimate").alias(SENS))
-    both = error.join(sens, on=keys, nulls_equal=True) if keys else error.join(sens, how="cross")
+    both = join_by_key(error, sens, keys, "inner")
     points = both.drop_nulls([ERROR, SENS]).unique().sort(pl.all(), nulls_last=True)
     means = points
     if keys:
@@ -239,7 +248,7 @@ def accsens_plane(
     shared = [
         alt.X("x:Q", **axis, title=ERROR_TITLE),
         alt.Y("y:Q", **axis, title="Sens"),
-        *style(series_of(means, keys), keys[0] if keys else "", colours, points=True),
+        *key_style(means, keys, colours, points=True),
         tooltips(keys, shown, "key"),
     ]
     places = pl.col(ERROR).alias("x"), pl.col(SENS).alias("y")

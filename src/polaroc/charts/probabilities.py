@@ -13,15 +13,15 @@ from polaroc.charts.layers import (
     chance_diagonal,
     dashed_line,
     data,
+    key_style,
     level_line,
     line_layer,
     lines,
     panels_by_prior,
-    series_of,
     side_by_side,
     tooltips,
 )  # fmt: skip
-from polaroc.charts.theme import GREY, SIZE, share_axis, style, with_theme
+from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.charts.vega import alt, unchecked
 from polaroc.errors import InvalidTable
 from polaroc.thresholds.costs import PROBABILITY_COST
@@ -83,7 +83,7 @@ def reliability(
         )
     left_out = every.filter(pl.col("score").is_null()).select(keys).unique().height
     axes = alt.X("x:Q", **share_axis(SAYS)), alt.Y("y:Q", **share_axis(RIGHT))
-    channels = style(series_of(table, keys), keys[0] if keys else "", colours)
+    channels = key_style(table, keys, colours)
     titles = {"x": SAYS, "y": RIGHT, "lower": "band from", "upper": "band to"}
     telling = tooltips(keys, {name: (says, ".3f") for name, says in titles.items()}, "scores of")
 
@@ -152,7 +152,7 @@ def cost_curves(
     )  # fmt: skip
     across = alt.X("x:Q", **share_axis("probability cost: πc / (πc + (1−π)d)"))
     shown = {"x": ("probability cost", ".3f"), "y": ("normalised expected cost", ".4f")}
-    channels = style(series_of(points, keys), keys[0] if keys else "", colours)
+    channels = key_style(points, keys, colours)
     base = data(records, "x", "y")
     marks = line_layer(base, records, across, up, *channels, tooltips(keys, shown), clip=True)
     chart = alt.layer(dashed_line((0, 0), (0.5, 0.5), (1, 0)), marks)
@@ -212,7 +212,7 @@ def decision_curves(
         )
     limits = [end for end in ("lower", "upper") if end in table.columns]
     per_100 = table.with_columns(pl.col("net_benefit", "treat_all", *limits) * 100)
-    channels = style(series_of(table, keys), keys[0] if keys else "", colours)
+    channels = key_style(table, keys, colours)
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     across = alt.X("x:Q", title="threshold probability", axis=axis)
     telling = tooltips(

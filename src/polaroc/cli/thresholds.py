@@ -7,7 +7,7 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc.base.columns import OVER, OVER_ENDS, PROMISE, curve_keys
+from polaroc.base.columns import OVER, OVER_ENDS, PROMISE, curve_keys, join_by_key
 from polaroc.base.text import noted_by_kind, significant, with_limits
 from polaroc.cli import options as opt
 from polaroc.cli.results import Output, Rows, deliver, json_rows, rows_table
@@ -155,7 +155,7 @@ def _judged(
     # One threshold may have been chosen, and promised, at several priors.
     of = [*saved.keys, "threshold"]
     promises = points.drop_nulls(PROMISE).group_by(of).agg(pl.col(PROMISE).str.join(" "))
-    return judged.join(promises, on=of, how="left", nulls_equal=True)
+    return join_by_key(judged, promises, of)
 
 
 def in_use(word: str, option: str) -> Path | float:

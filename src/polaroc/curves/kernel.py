@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import CLUSTER, EFFECTIVE, KEY_INDEX, SORT_CODE, TRUTH, WEIGHT
+from polaroc.base.columns import (
+    CLUSTER,
+    EFFECTIVE,
+    KEY_INDEX,
+    SORT_CODE,
+    TRUTH,
+    WEIGHT,
+    join_by_key,
+)
 from polaroc.curves.totals import totals
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
@@ -152,9 +160,7 @@ def _numbered(
     if len(known) < len(columns) or size > max(rows.height, MANY_KEYS):
         distinct = rows.select(keys).unique().sort(keys, nulls_last=True)
         numbered = distinct.with_row_index(KEY_INDEX)
-        number = rows.select(keys).join(
-            numbered, on=[*keys], how="left", nulls_equal=True, maintain_order="left"
-        )[KEY_INDEX]
+        number = join_by_key(rows.select(keys), numbered, keys)[KEY_INDEX]
         return number, distinct.height, lambda places: distinct[places].get_columns()
     number_of = pl.repeat(0, pl.len(), dtype=pl.Int64)
     for values, place in known:

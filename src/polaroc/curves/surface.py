@@ -11,6 +11,7 @@ from polaroc.base.checks import one_or_several
 from polaroc.base.columns import (
     CURVE,
     GRID,
+    HAS_BOTH,
     RESERVED,
     as_lazy,
     collect_like,
@@ -205,8 +206,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     if None not in resolved:
         # Filters of the user on the prior are pushed down to the grid.
         return rows
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    observed = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)
+    observed = pl.when(HAS_BOTH).then(pl.col("negatives") / pl.col("positives"))
     if len(resolved) > 1:
         rows = rows.filter(pl.col("prior").is_not_null() | ~is_among(prior(observed), resolved))
     return rows.with_columns(

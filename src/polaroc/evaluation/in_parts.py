@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import COUNT, RANGE, SIZE, private, within
+from polaroc.base.columns import COUNT, RANGE, SIZE, join_by_key, private, within
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.kernel import ranked
 from polaroc.curves.totals import totals
@@ -130,8 +130,7 @@ def _refuse_errors(cases: Cases[pl.LazyFrame]) -> None:
 
 def _of_same_keys(rows: Any, others: Any, keys: Sequence[str]) -> Any:
     """The rows whose key is in another table, too."""
-    on = keys or pl.lit(0)
-    return rows.join(others, on=on, how="semi", nulls_equal=True, maintain_order="left")
+    return join_by_key(rows, others, keys, "semi")
 
 
 def _range() -> pl.Expr:
@@ -177,11 +176,11 @@ def _write(
     """Write all rows, a folder for each part."""
     keys, rows = predictions.keys, predictions.rows.with_columns(_range())
     of_keys = groups.lazy().select(*keys, PART)
-    rows = rows.join(of_keys, on=keys or pl.lit(0), how="left", nulls_equal=True)
+    rows = join_by_key(rows, of_keys, keys, maintain_order="none")
     if ranges.height:
         number = PART + "_of_range"
         of_ranges = ranges.lazy().rename({PART: number})
-        rows = rows.join(of_ranges, on=[*keys, RANGE], how="left", nulls_equal=True)
+        rows = join_by_key(rows, of_ranges, [*keys, RANGE], maintain_order="none")
         rows = rows.with_columns(pl.coalesce(number, PART).alias(PART)).drop(number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)

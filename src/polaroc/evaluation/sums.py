@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import KEY_INDEX, TRUTH, WEIGHT
+from polaroc.base.columns import KEY_INDEX, TRUTH, WEIGHT, join_by_key
 from polaroc.curves.hull import hulls_of_sorted
 from polaroc.curves.kernel import Ranked, ranked
 from polaroc.curves.segments import COUNTS, segment_columns
@@ -116,7 +115,6 @@ def score_sums(
         *keys, SCORE, pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
     )
     known = of_keys.lazy().select(*keys, "positives", "negatives")
-    on: Any = keys or pl.lit(0)
-    summed = per_key(rows.join(known, on=on, how="inner", nulls_equal=True), keys, sums, {})
-    joined = known.join(summed, on=on, how="left", nulls_equal=True, maintain_order="left")
-    return joined.select(*sums).collect(engine="streaming")
+    counted = join_by_key(rows, known, keys, "inner", maintain_order="none")
+    summed = per_key(counted, keys, sums, {})
+    return join_by_key(known, summed, keys).select(*sums).collect(engine="streaming")

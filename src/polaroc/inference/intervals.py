@@ -24,6 +24,7 @@ from polaroc.base.columns import (
     TRUTH,
     WEIGHT,
     WITH_INTERVAL,
+    join_by_key,
     with_level,
 )
 from polaroc.base.statistics import ROUNDING
@@ -135,8 +136,7 @@ def _scores(predictions: Predictions, wide: pl.DataFrame) -> pl.DataFrame:
     counted = predictions.valid_rows.with_columns(
         pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
     )
-    on = keys or pl.lit(0)
-    joined = counted.join(of_keys, on=on, nulls_equal=True, maintain_order="left")
+    joined = join_by_key(counted, of_keys, keys, "inner")
     rows = joined.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).collect()
     columns = rows.select(KEY_INDEX, SCORE, "pos", "neg", *CLASSES)
     if CLUSTER not in rows.columns:

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import CLUSTER, KEY_INDEX, private
+from polaroc.base.columns import CLUSTER, KEY_INDEX, join_by_key, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.kernel import Ranked
 from polaroc.inference.evidence import FEWEST_CLUSTERS
@@ -30,8 +30,6 @@ from polaroc.typing import Array
 NO_VARIANCE = 1e-26
 # Variances below this share of the mean loss of a case are rounding.
 NO_LOSS_VARIANCE = 1e-13
-# Possible numbers of clusters, in all and in keys, per row up to which each has a place.
-SPARSE, ROOM = 4, 32
 CLASSES = ("positives", "negatives")
 # Variants for losses: more positives and negatives, and whether with the greatest loss or none.
 ONE_MORE = ((0, 0, False), (1, 0, True), (1, 0, False), (0, 1, True), (0, 1, False))
@@ -65,7 +63,7 @@ class ClusterBlock:
         spans = tuple(ends[starts[0] : starts[-1]] - rows.start for ends in ranked.spans)
         places = CasePlaces.of((spans[0], spans[1]), starts - starts[0], row_starts - rows.start)
         key = np.repeat(np.arange(len(starts) - 1), np.diff(row_starts))
-        cluster, key_of = _clusters_in_keys(numbers[rows], key, len(starts) - 1)
+        cluster, key_of = _clusters_in_keys(numbers[rows], key)
         truth = (ranked.codes[rows] & np.uint64(1)).astype(bool)
         weight = np.ones(len(key)) if ranked.weights is None else ranked.weights[rows]
         share = weight / np.where(truth, *(totals[name][keys][key] for name in CLASSES))
@@ -197,40 +195,15 @@ def cluster_numbers(clusters: pl.Series) -> Array:
     if clusters.dtype in (pl.String, pl.Categorical, pl.Enum):
         # Codes of categories are found faster than ranks of words, and their order is irrelevant.
         clusters = clusters.cast(pl.String).cast(pl.Categorical).to_physical()
-    number = None
-    if len(clusters) and clusters.dtype.is_integer():
-        least, most = (
-            clusters.to_frame()
-            .select(pl.first().min().alias("least"), pl.first().max().alias("most"))
-            .row(0)
-        )
-        if most - least < SPARSE * len(clusters) and most < 2**63:
-            number = clusters.cast(pl.Int64) - least
-    if number is None:
-        number = clusters.rank("dense").cast(pl.Int64) - 1
-    numbers: Array = number.to_numpy()
+    numbers: Array = (clusters.rank("dense").cast(pl.Int64) - 1).to_numpy()
     return numbers
 
 
-def _clusters_in_keys(numbers: Array, key: Array, keys: int) -> tuple[Array, Array]:
+def _clusters_in_keys(numbers: Array, key: Array) -> tuple[Array, Array]:
     """The place of each row's cluster among those of all keys, and the keys of these."""
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    least, spans = np.zeros((2, keys), np.int64)
-    least[key[starts]] = np.minimum.reduceat(numbers, starts)
-    spans[key[starts]] = np.maximum.reduceat(numbers, starts) + 1
-    spans -= least
-    ends = np.cumsum(spans)
-    codes = numbers + (ends - spans - least)[key]
-    if ends[-1] > ROOM * len(codes):
-        distinct, place = np.unique(codes, return_inverse=True)
-    else:
-        is_there = np.zeros(ends[-1], bool)
-        is_there[codes] = True
-        distinct = np.flatnonzero(is_there)
-        numbered = np.empty(ends[-1], np.int32)
-        numbered[distinct] = np.arange(len(distinct))
-        place = numbered[codes]
-    return place, np.searchsorted(ends, distinct, "right")
+    width = numbers.max(initial=0) + 1
+    distinct, place = np.unique(key * width + numbers, return_inverse=True)
+    return place, distinct // width
 
 
 def area_variances(
@@ -296,9 +269,7 @@ def loss_variances(
         aggregates |= _loss_sums(loss, i)
     by_key = scores.lazy().group_by(KEY_INDEX).agg(**aggregates)
     keys = pl.LazyFrame({KEY_INDEX: np.arange(shape[2])})
-    known = keys.join(
-        by_key, on=KEY_INDEX, how="left", nulls_equal=True, maintain_order="left"
-    ).collect()
+    known = join_by_key(keys, by_key, [KEY_INDEX]).collect()
     columns = dict(totals) | {
         name: known[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
         for name in known.columns if name != KEY_INDEX

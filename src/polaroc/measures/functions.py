@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polaroc.base.columns import EFFECTIVE, collect_like, curve_keys, effective_column
+from polaroc.base.columns import EFFECTIVE, collect_like, curve_keys, effective_column, join_by_key
 from polaroc.base.tables import as_polars
 from polaroc.curves.curve import whole_curves
 from polaroc.curves.hull import hulls_of
@@ -243,8 +243,8 @@ def sums_of_curves(
         parts.append(per_key(curve, keys, of_scores, {}))
     if of_hull:
         parts.append(per_key(segments(hulls_of(curve, keys), kept), keys, of_hull, {}))
-    wide, on = parts[0], keys or pl.lit(0)
+    wide = parts[0]
     for part in parts[1:]:
         sums_of_part = part.drop("positives", "negatives", EFFECTIVE, strict=False)
-        wide = wide.join(sums_of_part, on=on, how="left", nulls_equal=True)
+        wide = join_by_key(wide, sums_of_part, keys)
     return wide

@@ -114,10 +114,7 @@ class Choice(Result):
     promise: str | None = None
     threshold_texts: Mapping[Any, str | None] = field(default_factory=dict)
 
-    @property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """The frames `models` and `priors`."""
-        return {"models": self.models, "priors": self.priors}
+    table_names = "models", "priors"
 
     @property
     def bayes(self) -> Any:

@@ -17,7 +17,7 @@ from polaroc.base.checks import (
     refuse_unused,
     unless,
 )
-from polaroc.base.columns import with_level
+from polaroc.base.columns import join_by_key, with_level
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
@@ -270,10 +270,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
         judged.regrets_known,
     )  # fmt: skip
     ranked, priors = ranked_models(candidates, level)
-    ranked = ranked.join(
-        _prior_sensitivity(measures, judged.over), on=["model"], how="left", nulls_equal=True,
-        maintain_order="left",
-    )  # fmt: skip
+    ranked = join_by_key(ranked, _prior_sensitivity(measures, judged.over), ["model"])
     name, defects, words = in_words(measure), score_warnings(measures, measure), first_words(ranked)
     place = describe_priors(judged.over, judged.belief.priors)
     lead = lead_in_words(ranked, f"{name} {place}", higher=candidates.higher)

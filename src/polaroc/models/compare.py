@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_ratio, check_share, check_text
-from polaroc.base.columns import with_level
+from polaroc.base.columns import HAS_BOTH, with_level
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import noted_by_kind
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
@@ -235,8 +235,7 @@ def _comparison_on_test_set(
     """The comparison of fitted models by a measure, of which they have these estimates."""
     measure = single_measure(name, at, over, inputs.cases.score_prior)
     cases, estimates = read_cases(inputs.cases), measures.filter(measure=name)
-    has_classes = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
-    lacking = estimates.filter(pl.col("estimate").is_null(), has_classes)
+    lacking = estimates.filter(pl.col("estimate").is_null(), HAS_BOTH)
     if lacking.height:
         first, note = lacking.select("model", "note").row(0)
         raise InvalidPredictions(

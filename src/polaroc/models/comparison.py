@@ -64,10 +64,7 @@ class Comparison(Result):
     test_train_ratio: float | None = None
     higher_is_better: bool = True
 
-    @property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """The models, the pairs, and the test of all models at once."""
-        return {"models": self.models, "pairs": self.pairs, "omnibus": self.omnibus}
+    table_names = "models", "pairs", "omnibus"
 
     @property
     def answer(self) -> str:

@@ -10,7 +10,17 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_text, refuse_unused
-from polaroc.base.columns import AT, HAVE, OVER, PLACE, RESERVED, SPREAD, as_lazy, require
+from polaroc.base.columns import (
+    AT,
+    HAVE,
+    OVER,
+    PLACE,
+    RESERVED,
+    SPREAD,
+    as_lazy,
+    join_by_key,
+    require,
+)
 from polaroc.base.text import MAX_NAMED, capitalised, listed_rows
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
@@ -154,9 +164,7 @@ def fold_values(
     full = models.join(pl.DataFrame({PLACE: range(len(priors))}, {PLACE: pl.UInt32}), how="cross")
     if folds:
         full = selected.select(folds).unique().sort(folds, nulls_last=True).join(full, how="cross")
-    numbers = full.join(
-        numbers, on=[*cell, PLACE], how="left", nulls_equal=True, maintain_order="left"
-    )
+    numbers = join_by_key(full, numbers, [*cell, PLACE])
     cells, is_missing = numbers.height // len(priors), pl.col(HAVE).is_null()
     others = [key for key in rows.keys if key not in cell]
     refuse_rows(

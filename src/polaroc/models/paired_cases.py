@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import HAVE, SIZE
+from polaroc.base.columns import HAVE, SIZE, join_by_key
 from polaroc.base.text import MAX_NAMED, listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.inference.test_sets import ScoredCases
@@ -72,9 +72,9 @@ def read_cases(cases: Cases[pl.DataFrame]) -> ScoredCases:
 
 def limits_by_model(measures: pl.DataFrame, cases: ScoredCases) -> tuple[Array, Array]:
     """The lower and the upper limits of a measure of the models of cases, NaN without."""
-    limits = pl.DataFrame({"model": cases.models}).join(
-        measures.select("model", pl.col("lower", "upper").fill_null(np.nan)),
-        on=["model"], how="left", nulls_equal=True, maintain_order="left",
+    limits = join_by_key(
+        pl.DataFrame({"model": cases.models}),
+        measures.select("model", pl.col("lower", "upper").fill_null(np.nan)), ["model"],
     )  # fmt: skip
     return limits["lower"].to_numpy(), limits["upper"].to_numpy()
 
@@ -97,7 +97,7 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
         scored = pl.struct(ids).filter(is_scored).n_unique().cast(pl.Int64)
         lacking = rows.group_by("model").agg(missing=number - scored).filter(pl.col("missing") > 0)
         listed = listed_rows(lacking.sort("model"), MAX_NAMED)
-        kept = kept.join(whole, on=ids, how="semi", nulls_equal=True, maintain_order="left")
+        kept = join_by_key(kept, whole, ids, "semi")
         if kept.is_empty():
             raise InvalidPredictions(
                 f"no case is left that all models scored ({listed}).",
@@ -144,7 +144,7 @@ def _refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
     )
     are_shared = bool((by_case[HAVE] > 1).any())
     models = rows.group_by(cases.fold).agg(MODELS) if cases.fold else rows.select(MODELS)
-    by_case = by_case.join(models, on=cases.fold or pl.lit(0), nulls_equal=True)
+    by_case = join_by_key(by_case, models, cases.fold, "inner")
     lacks_one = (pl.col(HAVE) < pl.col("model")) & (are_shared or not cases.fold)
     checks: list[tuple[pl.Expr, str, str]] = [
         (pl.col("case").is_null(), "are null", "fill in their column."),

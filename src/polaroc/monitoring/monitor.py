@@ -11,6 +11,7 @@ from polaroc.base.columns import (
     OVER_ENDS,
     PRIOR_LIMITS,
     column_name,
+    join_by_key,
     private,
     refuse_clash,
     with_key_types,
@@ -397,9 +398,7 @@ def _are_drawn_at_random(
 def joined(rows: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
     """The rows with the columns of a table that has one row per key, in their order."""
     keys = [key for key in table.columns if key in rows.columns]
-    if not keys:
-        return rows.join(table, how="cross", maintain_order="left")
-    return rows.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return join_by_key(rows, table, keys)
 
 
 def _percents(column: str) -> pl.Expr:

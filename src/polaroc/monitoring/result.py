@@ -52,10 +52,7 @@ class Monitor(Result):
     warnings: tuple[str, ...] = ()
     level: float = 0.95
 
-    @property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """The three tables, by name."""
-        return {"prior": self.prior, "shape": self.shape, "thresholds": self.thresholds}
+    table_names = "prior", "shape", "thresholds"
 
     @property
     def keys(self) -> list[str]:

@@ -1,7 +1,6 @@
 """Estimated priors, joined to the keys of other tables."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import polars as pl
 
@@ -10,6 +9,7 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
+    join_by_key,
     require,
     with_key_types,
 )
@@ -55,10 +55,7 @@ def with_estimates(
     placed = table.select(*named, *(value.alias(name) for value, name in columns)).with_columns(
         pl.when((estimate > 0) & (estimate < 1)).then(skew(estimate)).alias("skew")
     )
-    how: Literal["left", "inner"] = "left" if shared == named else "inner"
-    return rows.join(
-        placed.lazy(), on=shared or pl.lit(0), how=how, nulls_equal=True, maintain_order="left"
-    )
+    return join_by_key(rows, placed.lazy(), shared, "left" if shared == named else "inner")
 
 
 def single_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:

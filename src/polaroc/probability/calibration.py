@@ -18,6 +18,7 @@ from polaroc.base.columns import (
     TRUTH,
     WEIGHT,
     curve_keys,
+    join_by_key,
     parts_by_key,
     private,
     refuse_clash,
@@ -97,10 +98,7 @@ class Calibration(Result):
         """The share of positives at each score, with its band, which is drawn on first use."""
         return self._curve()
 
-    @property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """The estimates and the curve."""
-        return {"estimates": self.estimates, "curve": self.curve}
+    table_names = "estimates", "curve"
 
     @property
     def answer(self) -> str:
@@ -250,10 +248,7 @@ def calibration(
     counts = totals(predictions).select(*keys, "positives", "negatives", "note")
     one_class = one_class_note(pl.col("positives"), pl.col("negatives"))
     estimates = (
-        counts.join(
-            pl.LazyFrame(estimates_by_key, schema, orient="row"), on=keys or pl.lit(0), how="left",
-            nulls_equal=True,
-        )
+        join_by_key(counts, pl.LazyFrame(estimates_by_key, schema, orient="row"), keys)
         .select(
             *keys, *NUMBERS, "positives", "negatives",
             note=pl.coalesce(one_class, REASON, "note"),

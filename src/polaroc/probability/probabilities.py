@@ -16,6 +16,7 @@ from polaroc.base.columns import (
     check_shared_keys,
     column_names,
     curve_keys,
+    join_by_key,
     private,
     refuse_clash,
     with_key_types,
@@ -194,10 +195,8 @@ def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) ->
     blocks = blocks.cache()
     # `join_asof` matches no null keys, and needs at least one key.
     index = blocks.select(keys or pl.lit(0)).unique().with_row_index(KEY_INDEX).cache()
-    in_order = rows.join(index, on=keys or pl.lit(0), how="left", nulls_equal=True).sort(
-        OF_ROW, nulls_last=True
-    )
-    known = blocks.join(index, on=keys or pl.lit(0), nulls_equal=True).drop(keys).sort(LEAST)
+    in_order = join_by_key(rows, index, keys).sort(OF_ROW, nulls_last=True)
+    known = join_by_key(blocks, index, keys, "inner").drop(keys).sort(LEAST)
     return in_order.join_asof(
         known, left_on=OF_ROW, right_on=LEAST, by=KEY_INDEX, check_sortedness=False
     )

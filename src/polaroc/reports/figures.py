@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import charts
+from polaroc.base.columns import join_by_key
 from polaroc.base.text import named, number, percent, with_limits
 from polaroc.charts.layers import data, line_layer, lines, tooltips
 from polaroc.charts.measures import PERCENT_LABEL
@@ -237,7 +238,7 @@ def reliability(findings: Findings) -> tuple[Figure, ReportTable] | str:
     )  # fmt: skip
     estimates = {name: pl.col("estimate").filter(measure=name).first() for name in names}
     wide = measured.group_by("model").agg(**estimates)
-    wide = keys.join(wide, on="model", how="left", nulls_equal=True, maintain_order="left")
+    wide = join_by_key(keys, wide, ["model"])
     columns = {"model": column(wide["model"])}
     columns |= {name: column(wide[of], lambda x: number(x, 4)) for of, name in BRIER.items()}
     columns["skill"] = [

@@ -26,6 +26,7 @@ from polaroc.base.columns import (
     WEIGHT,
     as_lazy,
     check_shared_keys,
+    join_by_key,
     private,
     require,
     with_key_types,
@@ -308,7 +309,7 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
     # Without a threshold nothing is called positive.
     is_called = (pl.col(SCORE) >= pl.col(AT)).fill_null(False)
     called = (
-        table.valid_rows.join(placed, on=shared or pl.lit(0), nulls_equal=True)
+        join_by_key(table.valid_rows, placed, shared, "inner", maintain_order="none")
         .group_by(*table.keys, POINT)
         .agg(
             (is_called & of_class).mul(weight).sum().alias(name)
@@ -322,8 +323,8 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
     return (
         totals(table)
         .select(*table.keys, "positives", "negatives", "note")
-        .join(placed, on=shared or pl.lit(0), how="left", nulls_equal=True)
-        .join(called, on=[*table.keys, POINT], how="left", nulls_equal=True)
+        .pipe(join_by_key, placed, shared)
+        .pipe(join_by_key, called, [*table.keys, POINT])
         .with_columns(pl.when(HAS_POINT).then(pl.col(COUNTS)), threshold=AT)
         .with_columns(tpr=rate(COUNTS[0], "positives"), fpr=rate(COUNTS[1], "negatives"))
         .with_columns(pl.all_horizontal(as_tuned).fill_null(False).alias(IS_SAME))

@@ -26,6 +26,7 @@ from polaroc.base.columns import (
     as_lazy,
     collect_like,
     curve_keys,
+    join_by_key,
     private,
     require,
     with_level,
@@ -398,7 +399,7 @@ def expected_cost(
         .group_by(keys, maintain_order=True)
         .agg(pl.col("tpr").alias(TPR), pl.col("fpr").alias(FPR))
     )
-    placed = points.join(vertices, on=keys or pl.lit(0), how="left", nulls_equal=True)
+    placed = join_by_key(points, vertices, keys)
     expected_share = discrete([fn / (fn + fp)])
 
     @cache

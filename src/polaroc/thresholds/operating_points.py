@@ -15,6 +15,7 @@ from polaroc.base.columns import (
     OVER_ENDS,
     PRIOR_LIMITS,
     PROMISE,
+    join_by_key,
     private,
     with_level,
 )
@@ -362,6 +363,4 @@ def _selected(
         .sort(called)
         .unique(groups, keep="first", maintain_order=True)
     )
-    return best.join(
-        points.select(*groups, SCORE, "tpr", "fpr"), on=groups, how="left", nulls_equal=True
-    )
+    return join_by_key(best, points.select(*groups, SCORE, "tpr", "fpr"), groups)

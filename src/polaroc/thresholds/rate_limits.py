@@ -10,7 +10,16 @@ import numpy as np
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import CLUSTER, COUNT, PRIOR_LIMITS, ROWS, TRUTH, WEIGHT, private
+from polaroc.base.columns import (
+    CLUSTER,
+    COUNT,
+    PRIOR_LIMITS,
+    ROWS,
+    TRUTH,
+    WEIGHT,
+    join_by_key,
+    private,
+)
 from polaroc.base.statistics import ROUNDING, binomial_band
 from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
 from polaroc.predictions.audit import dependence
@@ -179,9 +188,7 @@ def with_effects(
         return rows.with_columns(pl.lit(1.0).alias(name) for name in EFFECTS)
     effects = _design_effects(cases)
     on = [name for name in effects.collect_schema() if name in keys]
-    return rows.join(
-        effects, on=on or pl.lit(0), how="left", nulls_equal=True, maintain_order="left"
-    )
+    return join_by_key(rows, effects, on)
 
 
 def _design_effects(cases: Cases[Any]) -> pl.LazyFrame:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS
+from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS, join_by_key
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.write import atomic_file, blank_seal, read_sealed, sealed
@@ -139,7 +139,7 @@ def threshold_texts(
     beside = (
         points.select(*keys, "threshold")
         .with_row_index("place")
-        .join(scores, on=keys or pl.lit(0), how="left", nulls_equal=True)
+        .pipe(join_by_key, scores, keys)
         .group_by("place", maintain_order=True)
         .agg(pl.first("threshold"), below=pl.when(score.count() > 0).then(next_lower))
     )

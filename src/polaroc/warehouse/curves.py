@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sys import float_info
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from polaroc.base.checks import check_bool
 from polaroc.base.columns import (
     CURVE,
     EFFECTIVE,
+    HAS_BOTH,
     IS_SAME,
     NEG_SQUARES,
     PLACE,
@@ -18,6 +19,7 @@ from polaroc.base.columns import (
     ROWS,
     check_shared_keys,
     curve_keys,
+    join_by_key,
     private,
     refuse_clash,
     within,
@@ -232,8 +234,7 @@ def probabilities(
     if not same_table:
         _refuse_same(rows, private_keys, tuned)
 
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    observed = pl.when((positives > 0) & (negatives > 0)).then(prior_at(negatives / positives))
+    observed = pl.when(HAS_BOTH).then(prior_at(pl.col("negatives") / pl.col("positives")))
     blocks = (
         hull_blocks(tuned, keys)
         .with_columns(
@@ -285,8 +286,7 @@ def _refuse_same(rows: IbisTable, private_keys: dict[str, str], tuned: pl.LazyFr
         .agg(of_curve=count.sum(), sum_of_curve=(count * (score / (1 + score.abs()))).sum())
         .collect()
     )
-    on: Any = [*private_keys.values()] or pl.lit(0)
-    both = of_rows.join(of_curves, on=on, how="left", nulls_equal=True)
+    both = join_by_key(of_rows, of_curves, private_keys.values())
     close = (pl.col("sum") - pl.col("sum_of_curve")).abs() <= SUM_TOLERANCE * pl.col("sum").abs()
     same = close & (pl.col("count") == pl.col("of_curve"))
     if both.height and both.select(same.fill_null(False).all()).item():

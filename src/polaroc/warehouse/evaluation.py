@@ -9,7 +9,16 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import one_or_several
-from polaroc.base.columns import COUNT, EFFECTIVE, NEG_SQUARES, OVER, PLACE, ROW_ERROR, private
+from polaroc.base.columns import (
+    COUNT,
+    EFFECTIVE,
+    NEG_SQUARES,
+    OVER,
+    PLACE,
+    ROW_ERROR,
+    join_by_key,
+    private,
+)
 from polaroc.base.text import joined_notes
 from polaroc.curves.totals import effective_number
 from polaroc.errors import InvalidArgument, NotSupported, check_choice
@@ -109,18 +118,17 @@ def evaluate(
     wide = _totals(table, predictions, [] if intervals else summed)
     warn_of_parts(predictions.cases, wide)
     keys = predictions.cases.keys
-    beside: Any = {"on": keys or pl.lit(0), "how": "left", "nulls_equal": True}
     if intervals:
         measured = evaluate_locally(
             _fetched(predictions), priors=priors, over=over, interpolation=interpolation,
             intervals=True, level=level, measure=measure, score_prior=score_prior,
         )  # fmt: skip
-        noted = measured.join(wide.select(*keys, DROPPED), **beside, maintain_order="left")
+        noted = join_by_key(measured, wide.select(*keys, DROPPED), keys)
         return noted.with_columns(joined_notes(DROPPED, "note")).select(measured.columns)
     if others:
         sums = sums_of_rows(read_locally(_fetched(predictions)), others)
         known = ("positives", "negatives", "note", EFFECTIVE)
-        wide = wide.join(sums.drop(known, strict=False), **beside)
+        wide = join_by_key(wide, sums.drop(known, strict=False), keys)
     sums_of_keys = wide.lazy().with_columns(joined_notes(DROPPED, label_note()))
     return at_estimates(tidy(sums_of_keys, keys, measures), estimates).collect()
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import PLACE, collect_like, curve_keys, refuse_clash
+from polaroc.base.columns import PLACE, collect_like, curve_keys, join_by_key, refuse_clash
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order, whole_curves
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.typing import Frame
+from polaroc.typing import Array, Frame
 
 RELATION = {
     "relation": pl.String(),
@@ -83,34 +82,32 @@ def dominance(curve: Frame) -> Frame:
 
 
 def _pairs(curves: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
-    placed = curves.with_row_index(PLACE)
-    parts = placed.partition_by(shared, maintain_order=True) if shared else [placed]
-    pairs = [
-        pair
-        for part in parts
-        for pair in combinations(part.partition_by("model", maintain_order=True), 2)
+    points = curves.group_by([*shared, "model"], maintain_order=True).agg("fpr", "tpr")
+    # f + t never falls along a curve, so t − f is a function of it even where the curve is
+    # vertical; a curve that is higher at every f + t is higher everywhere.
+    turned = [
+        np.stack([fpr + tpr, tpr - fpr])
+        for fpr, tpr in zip(points["fpr"], points["tpr"], strict=True)
     ]
-    # Gather keys by row: as Python objects, times would lose their nanoseconds.
-    rows_a, rows_b = ([pair[side][PLACE][0] for pair in pairs] for side in (0, 1))
-    models_a = curves.select(*shared, pl.col("model").alias("model_a"))[rows_a]
-    models_b = curves.select(pl.col("model").alias("model_b"))[rows_b]
-    relations = pl.DataFrame([_relation(*pair) for pair in pairs], schema=RELATION, orient="row")
-    return pl.concat([models_a, models_b, relations], how="horizontal")
+    models = points.with_row_index(PLACE).select(*shared, PLACE, "model")
+    pairs = join_by_key(models, models, shared, "inner", maintain_order="left_right", suffix="_b")
+    pairs = pairs.filter(pl.col(PLACE) < pl.col(PLACE + "_b"))
+    relations = [_relation(turned[i], turned[j]) for i, j in pairs[PLACE, PLACE + "_b"].rows()]
+    return pairs.select(*shared, model_a="model", model_b="model_b").hstack(
+        pl.DataFrame(relations, schema=RELATION, orient="row")
+    )
 
 
-def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[str, float]] | None]:
+def _relation(a: Array, b: Array) -> tuple[str | None, list[dict[str, float]] | None]:
     """The relation of the first curve to the second, and where they cross.
 
-    f + t never falls along a curve, so t − f is a function of it even where the curve is vertical;
-    a curve that is higher at every f + t is higher everywhere.
+    Curves are t − f by f + t.
     """
-    if any(part[name].null_count() for part in (a, b) for name in ("tpr", "fpr")):
+    if np.isnan(a).any() or np.isnan(b).any():
         return None, None
-    along_a, along_b = ((part["fpr"] + part["tpr"]).to_numpy() for part in (a, b))
-    height_a, height_b = ((part["tpr"] - part["fpr"]).to_numpy() for part in (a, b))
-    along = np.union1d(along_a, along_b)
-    height = np.interp(along, along_a, height_a)
-    lead = height - np.interp(along, along_b, height_b)
+    along = np.union1d(a[0], b[0])
+    height = np.interp(along, *a)
+    lead = height - np.interp(along, *b)
     above, below = bool((lead > ROUNDING).any()), bool((lead < -ROUNDING).any())
     if not above or not below:
         return ("dominates" if above else "dominated" if below else "equal"), []

@@ -86,10 +86,9 @@ def refuse_unused(
         raise InvalidArgument(f"{' and '.join(present)} {verb} {purpose}, and {why}.", hint=hint)
 
 
-def unless(default: object, value: object) -> object:
+def none_if(value: object, default: object) -> object:
     """The value, or None if it is the default, for `refuse_unused`."""
-    is_scalar = isinstance(value, str | int | float)
-    return None if is_scalar and value == default else value
+    return None if isinstance(value, str | int | float) and value == default else value
 
 
 def one_or_several(values: object) -> list[Any]:

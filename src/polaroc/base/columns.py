@@ -1,6 +1,6 @@
 """Names of columns, private and reserved, and checks of names, keys and their types."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
 import polars as pl
@@ -162,15 +162,15 @@ def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
         )
 
 
-def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:
-    """The keys of a table; raise unless it has all columns `needed`, which `source` makes."""
+def require(frame: pl.LazyFrame, needed: Collection[str], *, source: str) -> list[str]:
+    """Raise unless a table has all columns `needed`, which `source` makes; return its keys."""
     present = [*frame.collect_schema()]
     if missing := [name for name in needed if name not in present]:
         raise InvalidTable(
             f"the table has no column {quoted(missing)}; it has {quoted(present) or 'no columns'}.",
             hint=f"pass the result of {source}.",
         )
-    return [name for name in present if name not in RESERVED]
+    return [name for name in present if name not in RESERVED and name not in needed]
 
 
 def curve_keys(frame: pl.LazyFrame) -> list[str]:

@@ -71,7 +71,7 @@ def monitor(
     4
     """
     lazy = as_lazy(table)
-    keys = [key for key in require(lazy, NEEDED, source="monitor(...).table") if key not in NEEDED]
+    keys = require(lazy, NEEDED, source="monitor(...).table")
     rows = lazy.filter(pl.col("quantity").is_in([*TITLES])).collect()
     if not keys:
         raise InvalidTable(

@@ -72,8 +72,7 @@ def reliability(
     'Reliability'
     """
     lazy = as_lazy(calibration)
-    names = require(lazy, NEEDED, source="calibration(...).curve")
-    keys = [name for name in names if name not in NEEDED]
+    keys = require(lazy, NEEDED, source="calibration(...).curve")
     every = lazy.collect()
     table = every.drop_nulls("score").sort(*keys, "prior", "score", nulls_last=True)
     if table.is_empty() and not every.is_empty():
@@ -143,7 +142,7 @@ def cost_curves(
     """
     lazy = as_lazy(costs)
     needed = (PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
-    keys = [name for name in require(lazy, needed, source="cost_curve(...)") if name not in needed]
+    keys = require(lazy, needed, source="cost_curve(...)")
     points = lazy.sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
     records = lines(points, keys, x=PROBABILITY_COST, y="cost")
     up = alt.Y(
@@ -201,8 +200,7 @@ def decision_curves(
     """
     lazy = as_lazy(benefits)
     needed = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
-    names = require(lazy, needed, source="decision_curve(...)")
-    keys = [name for name in names if name not in needed]
+    keys = require(lazy, needed, source="decision_curve(...)")
     every = lazy.sort(*keys, "prior", "threshold", nulls_last=True).collect()
     table = every.drop_nulls("net_benefit")
     if table.is_empty() and not every.is_empty():

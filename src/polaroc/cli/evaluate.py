@@ -9,7 +9,7 @@ import typer
 
 import polaroc as pr
 from polaroc.base.text import number, with_limits
-from polaroc.base.text_tables import FoldedTable, table
+from polaroc.base.text_tables import MOST_NOTES, FoldedTable, table
 from polaroc.cli import options as opt
 from polaroc.cli.results import Output, Rows, deliver, rows_table
 from polaroc.cli.screen import progress
@@ -47,7 +47,7 @@ def check(
     Example: polaroc check 'predictions/*.parquet' --truth label --score p
     """
     with opened(files, decimal) as source, progress("auditing"):
-        cases = source.cases(**opt.columns(locals()))
+        cases = source.cases(locals())
         audit = pr.check(cases)
     if audit.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
@@ -112,7 +112,7 @@ def evaluate(
     if intervals:
         asked |= {"intervals": True, "level": level}
     with opened(files, decimal) as source, progress("measuring") as say:
-        cases = source.cases(**opt.columns(locals()))
+        cases = source.cases(locals())
         asked["progress"] = lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,}")
         measures = pr.evaluate(cases, **asked).lazy().collect()
         if measures["positives"].null_count():
@@ -189,12 +189,12 @@ def _cell(mean: float | None, sd: float | None, missing: int, **limits: float | 
     return f"{text} without {missing}" if missing else text
 
 
-def commonest_notes(rows: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:
+def commonest_notes(rows: pl.DataFrame, of: str = "estimate") -> list[str]:
     """The notes of measures, or of other rows, the commonest first."""
     kinds = pl.col("note").str.split("; ").explode()
     counts = rows.drop_nulls("note").select(kinds).group_by("note").len()
     ordered = counts.sort("len", "note", descending=[True, False])
-    lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(most).rows()]
-    if ordered.height > most:
-        lines.append(f"Note: {ordered.height - most} more kinds, in the column 'note'.")
+    lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(MOST_NOTES).rows()]
+    if ordered.height > MOST_NOTES:
+        lines.append(f"Note: {ordered.height - MOST_NOTES} more kinds, in the column 'note'.")
     return lines

@@ -56,7 +56,7 @@ def choose(
     --truth label --score p --case id --over 0.05 0.20 --cost-fn 5
     """
     with opened(files, decimal) as source, progress("choosing"):
-        rows = source.rows(**opt.columns(locals()))
+        rows = source.rows(locals())
         asked = opt.given(
             over=over, measure=measure, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
             constraints=opt.limits(min_recall, min_precision, max_posfrac),
@@ -99,7 +99,7 @@ def compare(
     """
     output = Output.checked(out, force, one_table=False)
     with opened(files, decimal) as source, progress("comparing"):
-        rows = source.rows(**opt.columns(locals()))
+        rows = source.rows(locals())
         asked = opt.given(
             measure=measure, priors=prior, over=over, test_train_ratio=test_train_ratio
         )
@@ -146,7 +146,7 @@ def gate(
     --truth label --score p --case id --over 0.05 0.20 --margin 0.01
     """
     with opened(files, decimal) as source, progress("comparing"):
-        rows = source.rows(**opt.columns(locals()))
+        rows = source.rows(locals())
         models = (rows.rows if isinstance(rows, Cases) else rows).schema.get("model")
         one, other = opt.labels([champion, challenger], models, "model", "--champion, --challenger")
         asked = opt.given(

@@ -120,11 +120,6 @@ ROLES = (
 )  # fmt: skip
 
 
-def columns(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a command's options, its locals(), that say what columns mean."""
-    return {role: options[role] for role in ROLES if role in options}
-
-
 def given(**options: Any) -> dict[str, Any]:
     """The options that were given; a function has defaults for the others."""
     return {
@@ -134,15 +129,15 @@ def given(**options: Any) -> dict[str, Any]:
     }
 
 
-def roles(schema: Mapping[str, pl.DataType], **words: Any) -> dict[str, Any]:
-    """The roles of columns as functions take them, of a table with these columns.
+def roles(schema: Mapping[str, pl.DataType], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a command, its locals(), that say what the columns of a table mean.
 
     Examples
     --------
-    >>> roles({"p": pl.Float64()}, truth="y", score=["p"], model="", fold=None)
+    >>> roles({"p": pl.Float64()}, {"truth": "y", "score": ["p"], "model": "", "fold": None})
     {'truth': 'y', 'score': 'p', 'model': None}
     """
-    found = given(**words)
+    found = given(**{role: options[role] for role in ROLES if role in options})
     for role in {"model", "fold", "case"} & found.keys():
         if found[role] in ("", [""]):
             found[role] = None

@@ -74,7 +74,7 @@ def report(
     with TemporaryDirectory(prefix="polaroc-") as folder:
         page = Path(folder) / (PAGE if to_stdout else where.name)
         with opened(files, decimal) as source, progress("measuring, choosing, drawing"):
-            rows = source.rows(**opt.columns(locals()))
+            rows = source.rows(locals())
             asked = opt.given(
                 over=over, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
                 constraints=opt.limits(min_recall, min_precision, max_posfrac),
@@ -176,7 +176,7 @@ def chart(
             )
         check_new(where, force)
     with opened(files, decimal) as source, progress("measuring, drawing"):
-        rows = source.rows(**opt.columns(locals()))
+        rows = source.rows(locals())
         if name == "pairs":
             asked = opt.given(
                 priors=prior, over=over, measure=measure, test_train_ratio=test_train_ratio

@@ -40,12 +40,12 @@ class FileTable:
         """All rows; text files may not read the keys as numbers: 1.1 and 1.10 are two folds."""
         return scan(self.paths, keys, self.decimal) if keys else self.table
 
-    def cases(self, **words: Any) -> Cases[pl.LazyFrame]:
+    def cases(self, options: Mapping[str, Any]) -> Cases[pl.LazyFrame]:
         """The rows as predictions; a note names the columns found by their names, and the rest."""
         schema = self.table.collect_schema()
-        given = roles(schema, **words)
+        given = roles(schema, options)
         names = named_columns(given, schema)
-        found = [role for role in BY_DEFAULT if role in words and role not in given]
+        found = [role for role in BY_DEFAULT if role in options and role not in given]
         used = [f"{role} {quoted(names[role])}" for role in found if role in names]
         unused = [name for name in schema if all(name not in own for own in names.values())]
         notes = [f"Used by name: {', '.join(used)}."] if used else []
@@ -53,18 +53,18 @@ class FileTable:
         print_notes([f"Note: {' '.join(notes)}"] if notes else [])
         return pr.cases(self.as_written(_keys(names)), **given)
 
-    def rows(self, **words: Any) -> Cases[pl.DataFrame] | pl.DataFrame:
+    def rows(self, options: Mapping[str, Any]) -> Cases[pl.DataFrame] | pl.DataFrame:
         """Predictions in memory; or measures, whose columns have no roles."""
         names = self.table.collect_schema().names()
-        given = roles({}, **words)
+        given = roles({}, options)
         if given.get("nulls") == "raise":
             del given["nulls"]
         if "truth" in given or "score" in given or not {*MEASURED} <= {*names}:
-            return self.cases(**words).collect()
+            return self.cases(options).collect()
         if given:
-            options = ", ".join(f"--{role}" for role in given)
+            named = ", ".join(f"--{role}" for role in given)
             raise InvalidArgument(
-                f"the files hold measures, and for predictions alone is {options}.",
+                f"the files hold measures, and for predictions alone is {named}.",
                 hint="leave it out: measures have the columns 'model' and 'fold'.",
             )
         return self.as_written(names[: names.index("measure")]).collect()

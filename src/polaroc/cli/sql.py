@@ -42,7 +42,7 @@ def sql(
     Example: polaroc sql --dialect snowflake --table sales.predictions --truth LABEL
     --score P --model MODEL --prior 0.05 > measures.sql
     """
-    roles = opt.roles({}, **opt.columns(locals()))
+    roles = opt.roles({}, locals())
     asked = opt.given(priors=prior, over=over, measure=measure)
     typer.echo(warehouse.sql(table, dialect, interpolation=interpolation, **roles, **asked))
     if not (model or fold):

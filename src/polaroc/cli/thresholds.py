@@ -105,7 +105,7 @@ def threshold(
     if out is not None:
         check_new(out, force)
     with opened(files, decimal) as source, progress("judging" if apply else "choosing"):
-        cases = source.cases(**opt.columns(locals())).collect()
+        cases = source.cases(locals()).collect()
         curves = pr.curve(cases)
         keys = curve_keys(curves.lazy())
         at = opt.given(priors=prior)
@@ -249,7 +249,7 @@ def monitor(
     """
     output = Output.checked(out, force)
     with opened([reference], decimal) as known, progress("counting"):
-        cases = known.cases(**opt.columns(locals())).collect()
+        cases = known.cases(locals()).collect()
         given = opt.given(over=over, every=every, batch=batch, cost_fn=cost_fn, cost_fp=cost_fp)
         with (
             further_table(files, cases, decimal) as used,

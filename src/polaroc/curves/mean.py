@@ -12,8 +12,8 @@ from polaroc.base.checks import (
     check_ratio,
     check_share,
     check_whole,
+    none_if,
     refuse_unused,
-    unless,
 )
 from polaroc.base.columns import (
     GRID,
@@ -150,7 +150,7 @@ def _interval(
             "for spread='t'",
             "spread is 'sd'",
             test_train_ratio=test_train_ratio,
-            level=unless(0.95, level),
+            level=none_if(level, 0.95),
         )
         return pl.col("sd"), "± 1 SD", None
     count = pl.col("curves")

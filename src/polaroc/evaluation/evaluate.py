@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_bool, check_share, refuse_unused, unless
+from polaroc.base.checks import check_bool, check_share, none_if, refuse_unused
 from polaroc.base.columns import PRIOR_LIMITS, private
 from polaroc.base.text import joined_notes
 from polaroc.curves.kernel import ranked
@@ -210,7 +210,7 @@ def check_intervals(
     """Raise for arguments that do not go with intervals, or without them."""
     check_bool("intervals", intervals)
     if not intervals:
-        refuse_unused("for intervals", "intervals is False", level=unless(0.95, level))
+        refuse_unused("for intervals", "intervals is False", level=none_if(level, 0.95))
         return
     check_share("level", level)
     if interpolation == "hull":

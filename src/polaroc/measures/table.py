@@ -89,9 +89,7 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
         values[f"{VALUE}{place}"] = pl.struct(fields)
     beside = [*keys, "positives", "negatives", "note"]
     rows = (
-        wide.with_columns(
-            effective.alias(EFFECTIVE), joined_notes("note", one_class_note(positives, negatives))
-        )
+        wide.with_columns(effective.alias(EFFECTIVE), joined_notes("note", one_class_note()))
         .select(*beside, **values)
         .unpivot([*values], index=beside, variable_name=PLACE, value_name=VALUE)
         .unnest(VALUE)

@@ -13,9 +13,9 @@ from polaroc.base.checks import (
     check_factors,
     check_share,
     check_text,
+    none_if,
     pair_of,
     refuse_unused,
-    unless,
 )
 from polaroc.base.columns import join_by_key, with_level
 from polaroc.errors import InvalidArgument
@@ -172,7 +172,7 @@ def choose(
     belief = checked_over(over)
     for_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
-        "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
+        "cost_fn": none_if(cost_fn, 1), "cost_fp": none_if(cost_fp, 1),
     }  # fmt: skip
     if measure is None:
         by_cost = any(value is not None for value in for_costs.values())

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio, one_or_several, refuse_unused, unless
+from polaroc.base.checks import check_ratio, none_if, one_or_several, refuse_unused
 from polaroc.base.columns import HAVE, collect_like, private
 from polaroc.base.text import listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
@@ -61,7 +61,7 @@ def compared_cases(
         check_ratio(test_train_ratio)
     cases = cases_or_measures(table, columns)
     if cases.truth is None:
-        given = unless(OBSERVED, score_prior)
+        given = none_if(score_prior, OBSERVED)
         refuse_unused("for predictions", "the table holds measures", score_prior=given)
     if cases.by:
         raise NotSupported(

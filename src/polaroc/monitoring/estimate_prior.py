@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import CLUSTER, TRUTH, column_name, parts_by_key, refuse_clash, with_level
+from polaroc.base.columns import (
+    CLUSTER,
+    TRUTH,
+    column_name,
+    parts_by_key,
+    private,
+    refuse_clash,
+    with_level,
+)
 from polaroc.base.text import p_in_words
 from polaroc.curves.totals import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
@@ -24,7 +33,7 @@ from polaroc.predictions.audit import dependence
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions, read
+from polaroc.predictions.table import read
 from polaroc.typing import Table
 
 # Below this p-value an estimate of the prior has no interval.
@@ -154,32 +163,33 @@ def estimated_priors(
     samples = {
         key: _sample(part) for key, part in parts_by_key(deployed.cases.collect(), all_keys).items()
     }
-    notes = _notes(reference, keys), _notes(deployed, all_keys)
-    places = [all_keys.index(key) for key in keys]
-    pairs = [(tuple(key[at] for at in places), key) for key in notes[1]]
+    schemas = deployed.rows.collect_schema(), reference.rows.collect_schema()
+    kinds = {key: _kind(key, schemas) for key in all_keys}
+    of_deployed, of_reference = (
+        totals(replace(table, keys=names))
+        .select(*names, pl.format(f"{name}: {{}}", "note").alias(private(name)))
+        .cast({key: kinds[key] for key in names})
+        .collect()
+        for name, table, names in (
+            ("deployed", deployed, all_keys), ("reference", reference, keys),
+        )
+    )  # fmt: skip
     # Keys that only the reference has get a row, too.
-    pairs += [
-        (key, tuple(dict(zip(keys, key, strict=True)).get(name) for name in all_keys))
-        for key in notes[0].keys() - {of_reference for of_reference, _ in pairs}
-    ]
-    tables = "reference", "deployed"
-    doubts = zip(tables, (dependence(known), dependence(used)), strict=True)
-    doubted = [f"{name}: {doubt}" for name, doubt in doubts if doubt is not None]
-    rows = []
-    for pair in pairs:
-        row = _row(references.get(pair[0]), samples.get(pair[1]), level, significance)
-        row_notes = [
-            f"{name}: {note}"
-            for name, of_table, key in zip(tables, notes, pair, strict=True)
-            if (note := of_table.get(key)) is not None
-        ]
-        row_notes += [row["note"]] if row["note"] else []
-        row_notes += doubted if row["deployed"] and row["reference_prior"] is not None else []
-        rows.append((*pair[1], *(row | {"note": "; ".join(row_notes) or None}).values()))
-    of_reference = reference.rows.select(keys)
-    schemas = [rows.collect_schema() for rows in (deployed.rows, of_reference)]
-    kinds = {name: _kind(name, schemas) for name in all_keys}
-    result = with_level(pl.DataFrame(rows, schema={**kinds, **COLUMNS}, orient="row"), level)
+    rows = of_deployed.join(
+        of_reference, on=keys or pl.lit(0), how="full", coalesce=bool(keys), nulls_equal=True
+    )
+    doubts = {"reference: {}": dependence(known), "deployed: {}": dependence(used)}
+    doubted = [name.format(doubt) for name, doubt in doubts.items() if doubt is not None]
+    estimates = []
+    for row in rows.iter_rows(named=True):
+        known_as, used_as = (tuple(row[key] for key in names) for names in (keys, all_keys))
+        estimate = _row(references.get(known_as), samples.get(used_as), level, significance)
+        has_both = estimate["deployed"] and estimate["reference_prior"] is not None
+        notes = [row[private("reference")], row[private("deployed")], estimate["note"]]
+        notes = [note for note in notes if note] + (doubted if has_both else [])
+        estimates.append(estimate | {"note": "; ".join(notes) or None})
+    result = rows.hstack(pl.DataFrame(estimates, schema=COLUMNS)).select(*all_keys, *COLUMNS)
+    result = with_level(result, level)
     return result.sort(all_keys, nulls_last=True) if all_keys else result
 
 
@@ -259,12 +269,6 @@ def _row(
         end = f"{fit.prior:g}"
         notes.append(f"the estimate is {end}, outside (0, 1): it cannot be passed on as a prior")
     return row | {"note": "; ".join(notes) or None}
-
-
-def _notes(predictions: Predictions, keys: list[str]) -> dict[tuple[Any, ...], str | None]:
-    """The note on rows that were left out, of each key."""
-    rows = totals(predictions).select(*keys, "note").collect().rows()
-    return {tuple(key): note for *key, note in rows}
 
 
 def _kind(key: str, schemas: Sequence[Mapping[str, pl.DataType]]) -> pl.DataType:

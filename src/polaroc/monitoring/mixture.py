@@ -302,7 +302,7 @@ class Spread(NamedTuple):
         """The limits of a fit, with room for how a further batch may differ."""
         from scipy.stats import t
 
-        room = t.ppf((1 + level) / 2, self.batches - 1) * self.deviation if self.deviation else 0.0
+        room = t.ppf((1 + level) / 2, self.batches - 1) * self.deviation
         below, above = fit.prior - fit.lower, fit.upper - fit.prior
         lower, upper = fit.prior - sqrt(below**2 + room**2), fit.prior + sqrt(above**2 + room**2)
         return max(lower, 0.0), min(upper, 1.0)

@@ -131,7 +131,7 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     total = positives + negatives
     note = joined_notes(
         errors_in_words(errors),
-        one_class_note(positives, negatives),
+        one_class_note(),
         pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(label_note()),
         "note",
         balance_note(keys),

@@ -105,10 +105,8 @@ def each_counted(cases: Cases[Any]) -> Cases[Any]:
     return replace(held, rows=rows, count=None)
 
 
-def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Note on an absent class, else null."""
-    return joined_notes(
-        pl.when(positives == 0).then(pl.lit("no positives")),
-        pl.when(negatives == 0).then(pl.lit("no negatives")),
-        separator=", ",
-    )
+def one_class_note() -> pl.Expr:
+    """Note on an absent class, else null, from the columns of totals."""
+    classes = "positives", "negatives"
+    absent = [pl.when(pl.col(name) == 0).then(pl.lit(f"no {name}")) for name in classes]
+    return joined_notes(*absent, separator=", ")

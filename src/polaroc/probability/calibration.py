@@ -246,7 +246,7 @@ def calibration(
         if part.height
     ]
     counts = totals(predictions).select(*keys, "positives", "negatives", "note")
-    one_class = one_class_note(pl.col("positives"), pl.col("negatives"))
+    one_class = one_class_note()
     estimates = (
         join_by_key(counts, pl.LazyFrame(estimates_by_key, schema, orient="row"), keys)
         .select(
@@ -465,7 +465,7 @@ def calibration_curve(
     schema |= {"cases": curve.schema["pos"], "note": pl.String()}
     tables = [pl.DataFrame(schema=schema)]
     for cells in parts_by_key(in_order(curve.lazy(), keys).collect(), keys).values():
-        note = cells.select(one_class_note(pl.col("positives"), pl.col("negatives")))[0, 0]
+        note = cells.select(one_class_note())[0, 0]
         if note is None and not cells[SCORE].drop_nulls().is_between(0, 1).all():
             note = NOT_PROBABILITIES
         if note is None:

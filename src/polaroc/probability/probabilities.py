@@ -247,7 +247,7 @@ def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
             .otherwise(RATIO)
             .alias(RATIO),
             pl.when(last).then(float("-inf")).otherwise(SCORE).alias(LEAST),
-            pl.coalesce(unranked, one_class_note(positives, negatives)).alias("note"),
+            pl.coalesce(unranked, one_class_note()).alias("note"),
         )
         .select(*keys, LEAST, RATIO, "positives", "negatives", "note")
     )

@@ -234,7 +234,7 @@ def apply_thresholds(
         projection_pushdown=False, slice_pushdown=False,
     )  # fmt: skip
     notes = [
-        one_class_note(pl.col("positives"), pl.col("negatives")),
+        one_class_note(),
         pl.when(pl.col("rule").is_null())
         .then(pl.lit("there is no point for this key"))
         .when(pl.col("threshold").is_null())

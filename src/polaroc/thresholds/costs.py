@@ -14,10 +14,10 @@ from polaroc.base.checks import (
     check_bool,
     check_factors,
     check_share,
+    none_if,
     pair_of,
     refuse_unused,
     shares,
-    unless,
 )
 from polaroc.base.columns import (
     EXPECTED_COSTS,
@@ -381,7 +381,7 @@ def expected_cost(
         about_cost = _belief("cost", cost)
         fn, fp = about_cost.mean, 1 - about_cost.mean
     else:
-        refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=unless(0.5, cost))
+        refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=none_if(cost, 0.5))
         fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
         fn, fp = check_factors(cost_fn=fn, cost_fp=fp)
         about_cost = discrete([fn / (fn + fp)])

@@ -265,7 +265,7 @@ def operating_points(
             precision=rates.precision(T, F, SKEW).fill_nan(None),
             note=pl.coalesce(
                 pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)),
-                one_class_note(pl.col("positives"), pl.col("negatives")),
+                one_class_note(),
                 pl.when(pl.col("prior").is_null()).then(pl.lit(NOT_ESTIMATED)),
                 pl.when(SKEW.is_null()).then(pl.lit(AT_AN_END)),
                 pl.when(~has_point).then("note"),

@@ -66,9 +66,6 @@ class Result:
     def __repr__(self) -> str:
         return self.summary()
 
-    def __str__(self) -> str:
-        return self.summary()
-
     def _repr_html_(self) -> str:
         return "".join(
             part.html

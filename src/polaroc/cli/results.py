@@ -171,10 +171,8 @@ def write_table(table: pl.DataFrame, file: Path) -> None:
         case "ndjson":
             table.write_ndjson(file)
         case text_format:
-            kinds = (pl.String, pl.Categorical, pl.Enum)
-            texts = [name for name, kind in table.schema.items() if kind in kinds]
             names = pl.DataFrame({"name": table.columns}).select(_harmless(pl.col("name")))
-            table = table.with_columns(_harmless(pl.col(texts)))
+            table = table.with_columns(_harmless(cs.string() | cs.categorical() | cs.enum()))
             table.columns = names["name"].to_list()
             table.write_csv(file, separator=SEPARATORS[text_format])
 

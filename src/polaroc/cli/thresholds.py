@@ -122,17 +122,11 @@ def threshold(
     if written_to is not None:
         refuse_unwritten(curves.schema, keys)
         SavedThresholds(
-            keys, _scores(cases), over, confidence, limits or {}, fingerprint(curves, keys),
+            keys, cases.names["score"], over, confidence, limits or {}, fingerprint(curves, keys),
             json_rows(points),
         ).write(written_to, force)  # fmt: skip
     result = _shown(points, keys, curves)
     deliver(result, as_json, written_to, code=0 if is_chosen else NOTHING_CHOSEN)
-
-
-def _scores(cases: Cases[Any]) -> str | list[str]:
-    """The user's column of scores, or those of the models."""
-    names = cases.names["score"]
-    return names[0] if len(names) == 1 else [*names]
 
 
 def _judged(
@@ -176,7 +170,7 @@ def read_thresholds(
 ) -> SavedThresholds:
     """The thresholds of a file; raise if they were chosen on these cases, or for other models."""
     saved = SavedThresholds.read(file)
-    saved.check(curves, curve_keys(curves.lazy()), _scores(cases))
+    saved.check(curves, curve_keys(curves.lazy()), cases.names["score"])
     return saved
 
 

@@ -31,6 +31,7 @@ from polaroc.typing import Table
 
 # Columns of the tables, and of the alarms, besides those of rates and estimates.
 OF_RESULT = ("source", "alarm", "table", "quantity")
+RATES = ("tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper")
 # The note on a threshold that cannot be judged on the reference.
 NO_RATES = private("no_rates")
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
@@ -191,8 +192,7 @@ def monitor(
         )
     is_tuning_table = rates["note"].str.contains("as on the tuning table").any()
     rates = joined(rates, ranges).select(
-        *keys, "threshold", "tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper",
-        *OVER_ENDS, pl.col("note").alias(NO_RATES),
+        *keys, "threshold", *RATES, *OVER_ENDS, pl.col("note").alias(NO_RATES),
     )  # fmt: skip
     estimates = estimated_priors(known, used, batch, 1 - error, error)
     called = joined(used.valid_rows, rates.select(*keys, "threshold")).group_by(all_keys).agg(
@@ -245,8 +245,8 @@ def monitor(
         warnings += [] if is_random else [NOT_DRAWN]
         by_labels = _judged_by_labels(labels, points, rates, error, raises_alarms=is_random)
         # Labels show no cost: it is null.
-        both = pl.concat([thresholds, by_labels], how="diagonal")
-        thresholds = both.select(thresholds.columns)
+        names = thresholds.columns
+        thresholds = pl.concat([thresholds, by_labels], how="diagonal").select(names)
     if batch is None and prior["alarm"].count() + shape["alarm"].count():
         warnings.append(ALIKE)
     order = [time, *(key for key in all_keys if key != time)]
@@ -320,7 +320,7 @@ def expected(cost_fn: float, cost_fp: float) -> list[pl.Expr]:
     worst, best = ("tpr_lower", "fpr_upper"), ("tpr_upper", "fpr_lower")
     ends = "lower", "upper"
     return [
-        pl.col("tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper"),
+        pl.col(RATES),
         precision("prior", "tpr", "fpr").alias("precision"),
         precision("lower", *worst).alias("precision_lower"),
         precision("upper", *best).alias("precision_upper"),
@@ -342,7 +342,7 @@ def _judged_by_labels(
     judged = apply_thresholds(labels, points, intervals=True, level=1 - error)
     hits, false = pl.col("tpr") * pl.col("positives"), pl.col("fpr") * pl.col("negatives")
     judged = judged.select(
-        *labels.keys, "threshold", "tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper",
+        *labels.keys, "threshold", *RATES,
         hits.fill_null(0).alias("hits"), (hits.fill_null(0) + false.fill_null(0)).alias("called"),
         (pl.col("positives") + pl.col("negatives")).alias("cases"),
     )  # fmt: skip

@@ -46,6 +46,7 @@ from polaroc.predictions.row_checks import (
     NULL_TRUTH,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
+    TEXTUAL,
     UNKNOWN_LABEL,
     WRONG,
     check_labels,
@@ -488,8 +489,7 @@ def first_keys(rows: pl.DataFrame, keys: Sequence[str]) -> str:
 
 def warn_of_parts(cases: Cases[Any], rows: pl.DataFrame) -> None:
     """Warn if the values of a fold are names of parts of the data, such as "train" and "test"."""
-    kind = rows.schema.get("fold")
-    if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
+    if rows.schema.get("fold") not in TEXTUAL:
         return
     values = rows["fold"].drop_nulls().unique().cast(pl.String).sort().to_list()
     if len(values) > 1 and any(DATA_PART.fullmatch(value.strip()) for value in values):

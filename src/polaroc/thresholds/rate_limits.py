@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from math import inf, nan
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -29,7 +29,6 @@ from polaroc.predictions.table import read
 from polaroc.priors.in_use import MIN_PRIOR
 from polaroc.typing import Array
 
-_T = TypeVar("_T")
 # The cases of each class that a threshold calls positive.
 COUNTS = (private("tp"), private("fp"))
 COST_FN, COST_FP = private("cost_fn"), private("cost_fp")
@@ -251,15 +250,11 @@ def _design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     return effects.map_batches(checked, schema=schema, projection_pushdown=False)
 
 
-def read_once(predictions: _T) -> _T:
+def read_once(source: Any) -> Any:
     """Cases whose lazy table is read once, for rates and for the design effects of clusters.
 
     Another reading of a plan may give other rows.
     """
-    if (
-        isinstance(predictions, Cases)
-        and predictions.in_clusters
-        and isinstance(predictions.rows, pl.LazyFrame)
-    ):
-        return replace(predictions, rows=predictions.rows.cache())
-    return predictions
+    if isinstance(source, Cases) and source.in_clusters and isinstance(source.rows, pl.LazyFrame):
+        return replace(source, rows=source.rows.cache())
+    return source

@@ -16,7 +16,7 @@ from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.write import atomic_file, blank_seal, read_sealed, sealed
 
-KIND = "polaroc thresholds 2"
+KIND = "polaroc thresholds 3"
 NUMBERS = (
     "prior", "tpr", "fpr", "precision", "threshold", *OVER_ENDS, *PRIOR_LIMITS,
 )  # fmt: skip
@@ -27,7 +27,7 @@ class SavedThresholds:
     """Thresholds, one per key, as they were chosen on a tuning table."""
 
     keys: list[str]
-    score: str | list[str]  # the column of the scores, or those of the models
+    scores: list[str]  # the column of the scores, or those of the models
     over: tuple[float, float] | None  # the range of priors
     confidence: float | None  # of the promises
     constraints: dict[str, float]
@@ -62,11 +62,11 @@ class SavedThresholds:
             *(_typed(key, table.schema[key], kinds[key]) for key in self.keys if key in kinds),
         )
 
-    def check(self, curves: pl.DataFrame, keys: Sequence[str], score: str | Sequence[str]) -> None:
+    def check(self, curves: pl.DataFrame, keys: Sequence[str], scores: list[str]) -> None:
         """Refuse the tuning table itself, whose rates are too good, and scores of another name."""
-        if not self.keys and score != self.score:
+        if not self.keys and scores != self.scores:
             raise InvalidTable(
-                f"the threshold is of the score {quoted([self.score])}, and {quoted([score])} is "
+                f"the threshold is of the score {quoted(self.scores)}, and {quoted(scores)} is "
                 "given: it may be another model's.",
                 hint="give the scores of the model that the threshold was chosen for.",
             )

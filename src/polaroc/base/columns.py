@@ -79,6 +79,8 @@ AS_TEXT = (
     '.bin.encode("hex") or .dt.to_string("iso").'
 )
 RENAME = "rename it first."
+# Types of text.
+TEXTUAL = (pl.String, pl.Categorical, pl.Enum)
 Engine = Literal["auto", "in-memory"]
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
@@ -208,7 +210,7 @@ def with_key_types(
         pair = (kinds[key], schema[key])
         if pair[0] == pair[1] or all(kind.is_numeric() for kind in pair):
             continue
-        if not all(kind in (pl.String, pl.Categorical, pl.Enum) for kind in pair):
+        if not all(kind in TEXTUAL for kind in pair):
             raise InvalidTable(
                 f"the key {key!r} is {pair[0]} in one table and {pair[1]} in the other.",
                 hint="cast one of them first, for example pl.col(...).cast(pl.String).",

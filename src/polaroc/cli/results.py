@@ -11,6 +11,7 @@ import polars as pl
 import polars.selectors as cs
 import typer
 
+from polaroc.base.columns import TEXTUAL
 from polaroc.base.text import number
 from polaroc.base.text_tables import FoldedTable, Result
 from polaroc.base.text_tables import table as text_table
@@ -171,8 +172,9 @@ def write_table(table: pl.DataFrame, file: Path) -> None:
         case "ndjson":
             table.write_ndjson(file)
         case text_format:
+            texts = [name for name, kind in table.schema.items() if kind in TEXTUAL]
             names = pl.DataFrame({"name": table.columns}).select(_harmless(pl.col("name")))
-            table = table.with_columns(_harmless(cs.string() | cs.categorical() | cs.enum()))
+            table = table.with_columns(_harmless(pl.col(texts)))
             table.columns = names["name"].to_list()
             table.write_csv(file, separator=SEPARATORS[text_format])
 

@@ -22,6 +22,7 @@ from polaroc.base.columns import (
     EFFECTIVE,
     KEY_INDEX,
     SORT_CODE,
+    TEXTUAL,
     TRUTH,
     WEIGHT,
     join_by_key,
@@ -33,7 +34,6 @@ from polaroc.typing import Array
 
 # Types of keys that are numbered by their columns.
 INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
-WORDS = (pl.String, pl.Categorical, pl.Enum)
 # Keys are numbered without a join unless a column has more words, or there are more possible keys
 # than this and than rows.
 MANY_WORDS, MANY_KEYS = 10_000, 1_000
@@ -181,7 +181,7 @@ def _numbered_values(column: pl.Series) -> tuple[pl.Series, pl.Expr] | None:
 
     None if they are too many, or of a type that is neither integers nor words.
     """
-    if column.dtype in WORDS:
+    if column.dtype in TEXTUAL:
         values = column.unique().sort(nulls_last=True)
         if len(values) > MANY_WORDS:
             return None

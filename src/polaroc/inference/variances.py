@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import CLUSTER, KEY_INDEX, join_by_key, private
+from polaroc.base.columns import CLUSTER, KEY_INDEX, TEXTUAL, join_by_key, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.kernel import Ranked
 from polaroc.inference.evidence import FEWEST_CLUSTERS
@@ -192,7 +192,7 @@ def clusters_as_units(
 def cluster_numbers(clusters: pl.Series) -> Array:
     """The clusters of rows as numbers from 0 on, some of which may be left out."""
     check_clusters(clusters.null_count())
-    if clusters.dtype in (pl.String, pl.Categorical, pl.Enum):
+    if clusters.dtype in TEXTUAL:
         # Codes of categories are found faster than ranks of words, and their order is irrelevant.
         clusters = clusters.cast(pl.String).cast(pl.Categorical).to_physical()
     numbers: Array = (clusters.rank("dense").cast(pl.Int64) - 1).to_numpy()

@@ -163,7 +163,7 @@ def estimated_priors(
     samples = {
         key: _sample(part) for key, part in parts_by_key(deployed.cases.collect(), all_keys).items()
     }
-    schemas = deployed.rows.collect_schema(), reference.rows.collect_schema()
+    schemas = deployed.rows.collect_schema(), reference.rows.select(keys).collect_schema()
     kinds = {key: _kind(key, schemas) for key in all_keys}
     of_deployed, of_reference = (
         totals(replace(table, keys=names))

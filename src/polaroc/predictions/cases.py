@@ -22,7 +22,7 @@ from typing import (
 
 import polars as pl
 
-from polaroc.base.columns import COUNT, LABEL, PRIVATE, collect_like
+from polaroc.base.columns import COUNT, LABEL, PRIVATE, TEXTUAL, collect_like
 from polaroc.base.tables import as_polars
 from polaroc.base.text import listed_rows
 from polaroc.errors import (
@@ -46,7 +46,6 @@ from polaroc.predictions.row_checks import (
     NULL_TRUTH,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
-    TEXTUAL,
     UNKNOWN_LABEL,
     WRONG,
     check_labels,

@@ -12,6 +12,7 @@ from polaroc.base.columns import (
     PRIVATE,
     RESERVED,
     ROW,
+    TEXTUAL,
     VALUE,
     column_name,
     column_names,
@@ -21,7 +22,6 @@ from polaroc.base.text import is_missing_text
 from polaroc.errors import InvalidArgument, InvalidPredictions, called_function, quoted
 from polaroc.predictions.row_checks import (
     INEXACT,
-    TEXTUAL,
     check_numeric,
     score_column,
     truth_column,

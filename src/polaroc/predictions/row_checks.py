@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import one_or_several
-from polaroc.base.columns import GREATEST_LABEL, LABEL, LEAST_LABEL, ROW_ERROR, TRUTH
+from polaroc.base.columns import GREATEST_LABEL, LABEL, LEAST_LABEL, ROW_ERROR, TEXTUAL, TRUTH
 from polaroc.base.text import is_missing_text, joined_notes, spellings
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Label
@@ -60,7 +60,6 @@ WEIGHTS = {
     "weight": (NULL_WEIGHT, BAD_WEIGHT, MAX_WEIGHT),
     "count": (NULL_COUNT, BAD_COUNT, MAX_COUNT),
 }
-TEXTUAL = (pl.String, pl.Categorical, pl.Enum)
 # Types of integers that Float64 holds without loss.
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 

@@ -245,7 +245,7 @@ def join_by_key(
     rows: _F,
     table: _F,
     keys: Iterable[str],
-    how: Literal["left", "inner", "semi"] = "left",
+    how: Literal["left", "inner", "semi", "anti"] = "left",
     **options: Any,
 ) -> _F:
     """The rows, in their order, with those of a table that have the same keys; null equals null.

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.checks import check_ratio, check_text
-from polaroc.base.columns import RESPONSE, as_lazy, column_names
+from polaroc.base.columns import RESPONSE, as_lazy, column_names, join_by_key
 from polaroc.base.text import number, p_in_words, p_value
 from polaroc.base.text_tables import Result, noted, table_of
 from polaroc.errors import InvalidArgument, example, quoted
@@ -185,9 +185,7 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
         )
     refuse_rows(
         {
-            f"of {full.height} cells are missing": full.join(
-                cells, on=factors, how="anti", nulls_equal=True, maintain_order="left"
-            ),
+            f"of {full.height} cells are missing": join_by_key(full, cells, factors, "anti"),
             "estimates are null": cells.filter(pl.col(RESPONSE).is_null())[factors],
             "cells have several rows": cells.filter(cells[factors].is_duplicated())[factors],
         },

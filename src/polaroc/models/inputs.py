@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 import polars as pl
 
 from polaroc.base.checks import check_ratio, none_if, one_or_several, refuse_unused
-from polaroc.base.columns import HAVE, collect_like, private
+from polaroc.base.columns import HAVE, collect_like, join_by_key, private
 from polaroc.base.text import listed_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
 from polaroc.measures.scoring import check_score_prior
@@ -207,9 +207,7 @@ def cases_among(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.Data
 
 def rows_among(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
-    kept = rows.lazy().join(
-        keys.lazy(), on=keys.columns, how="semi", nulls_equal=True, maintain_order="left"
-    )
+    kept = join_by_key(rows.lazy(), keys.lazy(), keys.columns, "semi")
     collected: Frame = collect_like(rows, kept)
     return collected
 
@@ -225,7 +223,7 @@ def without_copies(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], lis
     content = cases.rows.drop("case") if cases.is_numbered else cases.rows
     is_named = cases.case is not None and not (cases.is_numbered or cases.is_default("case"))
     copies, note = copied_folds(content, cases.fold, is_named=is_named)
-    kept = cases.rows.join(copies, on=["fold"], how="anti", nulls_equal=True, maintain_order="left")
+    kept = join_by_key(cases.rows, copies, ["fold"], "anti")
     return replace(cases, rows=kept), [f"{note}. Each is used once."] * bool(copies.height)
 
 

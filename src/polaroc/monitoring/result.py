@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import OVER_ENDS
+from polaroc.base.columns import OVER_ENDS, join_by_key
 from polaroc.base.text import percent, with_limits
 from polaroc.base.text_tables import Result, noted, table
 
@@ -160,10 +160,7 @@ class Monitor(Result):
             rows = alarms.select(columns).tail(3).rows()
             parts.append(table("Last alarms", columns, rows, len(columns)))
         if last.height:
-            now = self.thresholds.join(
-                last.select(self.keys), on=self.keys, how="semi", nulls_equal=True,
-                maintain_order="left",
-            )  # fmt: skip
+            now = join_by_key(self.thresholds, last, self.keys, "semi")
             cells = [
                 [*(row[key] for key in self.keys), row["source"],
                  *(with_limits(row[name], row[f"{name}_lower"], row[f"{name}_upper"])

@@ -27,14 +27,7 @@ from polaroc.charts.layers import (
     side_by_side,
     tooltips,
 )
-from polaroc.charts.theme import (
-    DARK,
-    PANEL_SIZE,
-    SIZE,
-    prior_label,
-    share_axis,
-    with_theme,
-)
+from polaroc.charts.theme import DARK, PANEL_SIZE, SIZE, prior_label, share_axis, with_theme
 from polaroc.charts.thinning import line_points, thinned
 from polaroc.charts.vega import alt, unchecked
 from polaroc.curves.curve import whole_curves

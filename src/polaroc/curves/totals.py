@@ -4,14 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from polaroc.base.columns import (
-    COUNT,
-    EFFECTIVE,
-    NEG_SQUARES,
-    ROW_ERROR,
-    TRUTH,
-    WEIGHT,
-)
+from polaroc.base.columns import COUNT, EFFECTIVE, NEG_SQUARES, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
 from polaroc.predictions.row_checks import (
     error_count_column,

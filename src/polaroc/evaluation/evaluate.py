@@ -25,12 +25,7 @@ from polaroc.predictions.columns import Columns
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import is_estimate
-from polaroc.priors.in_use import (
-    AT_AN_END,
-    NOT_ESTIMATED,
-    check_level,
-    with_estimates,
-)
+from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, check_level, with_estimates
 from polaroc.typing import Interpolation, Prior, Priors, Table
 
 NO_LIMITS = "the estimated prior has no interval: none at it"

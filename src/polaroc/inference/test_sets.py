@@ -19,13 +19,7 @@ import polars as pl
 
 from polaroc.base.columns import PLACE, parts_by_key
 from polaroc.base.statistics import equal_units
-from polaroc.inference.evidence import (
-    FEWEST_CLUSTERS,
-    FITTED,
-    NOTHING,
-    Evidence,
-    UnitInfluences,
-)
+from polaroc.inference.evidence import FEWEST_CLUSTERS, FITTED, NOTHING, Evidence, UnitInfluences
 from polaroc.inference.influence import CaseInfluence, influence_of_cases, influence_on_cost
 from polaroc.inference.variances import cluster_numbers
 from polaroc.measures.scoring import case_loss

@@ -15,12 +15,7 @@ from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import segments
 from polaroc.curves.surface import is_surface, surface_keys
 from polaroc.errors import InvalidArgument
-from polaroc.measures.areas import (
-    auc_measure,
-    auprec_measure,
-    iauprec_measure,
-    partial_auc_measure,
-)
+from polaroc.measures.areas import auc_measure, auprec_measure, iauprec_measure, partial_auc_measure
 from polaroc.measures.spec import Measure, MeasureArguments
 from polaroc.measures.table import expressions_of, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED

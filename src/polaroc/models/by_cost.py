@@ -16,14 +16,7 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.test_sets import evidence_at_thresholds
-from polaroc.models.choice import (
-    Choice,
-    caveats,
-    count_tied,
-    first_words,
-    how_sure,
-    two_digits,
-)
+from polaroc.models.choice import Choice, caveats, count_tied, first_words, how_sure, two_digits
 from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     judged_on_other_folds,

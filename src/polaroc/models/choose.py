@@ -34,12 +34,7 @@ from polaroc.measures.catalog import (
     value_range,
 )
 from polaroc.measures.scoring import case_loss
-from polaroc.models.by_cost import (
-    EXPECTED_COST,
-    Costs,
-    choose_by_cost_of_folds,
-    choose_with_tuning,
-)
+from polaroc.models.by_cost import EXPECTED_COST, Costs, choose_by_cost_of_folds, choose_with_tuning
 from polaroc.models.choice import Choice, caveats, first_words, how_sure, lead_in_words
 from polaroc.models.compare import comparison_of_fitted, comparison_over_folds
 from polaroc.models.comparison import Comparison

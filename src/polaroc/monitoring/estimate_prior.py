@@ -22,13 +22,7 @@ from polaroc.base.columns import (
 from polaroc.base.text import p_in_words
 from polaroc.curves.totals import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions, NotSupported, quoted
-from polaroc.monitoring.mixture import (
-    Reference,
-    Sample,
-    Spread,
-    shape_p_value,
-    spread_of_batches,
-)
+from polaroc.monitoring.mixture import Reference, Sample, Spread, shape_p_value, spread_of_batches
 from polaroc.predictions.audit import dependence
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_columns
 from polaroc.predictions.columns import Columns

@@ -296,9 +296,11 @@ def _range_by_key(
     for names in (OVER_ENDS, PRIOR_LIMITS) if over is None else ():
         if {*names} <= {*present}:
             shared = [key for key in known.keys if key in present]
-            ranges = points.select(*shared, *map(pl.col, names)).cast(
-                dict.fromkeys(names, pl.Float64)
-            ).rename(dict(zip(names, OVER_ENDS, strict=True)))  # fmt: skip
+            ends_of_keys = [
+                pl.col(name).cast(pl.Float64).alias(end)
+                for name, end in zip(names, OVER_ENDS, strict=True)
+            ]
+            ranges = points.select(*shared, *ends_of_keys)
             return with_key_types(ranges, known.rows.schema, shared).unique().collect()
     return pl.DataFrame([ends], schema=dict.fromkeys(OVER_ENDS, pl.Float64), orient="row")
 

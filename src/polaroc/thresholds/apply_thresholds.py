@@ -8,13 +8,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import (
-    check_bool,
-    check_factors,
-    check_share,
-    is_number,
-    one_or_several,
-)
+from polaroc.base.checks import check_bool, check_factors, check_share, is_number, one_or_several
 from polaroc.base.columns import (
     FURTHER,
     IS_SAME,

@@ -43,13 +43,7 @@ from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve
 from polaroc.priors.grids import PRIOR_AND_LIMITS, reweighted, skew_at
 from polaroc.priors.in_use import NO_INTERVAL, level_of
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.rate_limits import (
-    COUNTS,
-    notes_on_limits,
-    rate_at,
-    read_once,
-    with_limits,
-)
+from polaroc.thresholds.rate_limits import COUNTS, notes_on_limits, rate_at, read_once, with_limits
 from polaroc.typing import Array, Frame, Priors, Table
 
 PROBABILITY_COST = "probability_cost"

@@ -30,13 +30,7 @@ from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import is_estimate, range_of
-from polaroc.priors.in_use import (
-    AT_AN_END,
-    NOT_ESTIMATED,
-    level_of,
-    with_estimates,
-    within_unit,
-)
+from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, level_of, with_estimates, within_unit
 from polaroc.thresholds.promises import LACK, PROMISED, check_promising, with_promises
 from polaroc.thresholds.rate_limits import read_once
 from polaroc.thresholds.rules import (

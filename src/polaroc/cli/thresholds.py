@@ -169,9 +169,8 @@ def read_thresholds(
     file: Path, cases: Cases[pl.DataFrame], curves: pl.DataFrame
 ) -> SavedThresholds:
     """The thresholds of a file; raise if they were chosen on these cases, or for other models."""
-    saved = SavedThresholds.read(file)
-    saved.check(curves, curve_keys(curves.lazy()), cases.names["score"])
-    return saved
+    keys = curve_keys(curves.lazy())
+    return SavedThresholds.read(file, curves, keys, cases.names["score"])
 
 
 def _shown(points: pl.DataFrame, keys: list[str], curves: pl.DataFrame) -> Rows:

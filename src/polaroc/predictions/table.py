@@ -58,7 +58,7 @@ def read(
     clustered: bool = False,
     once: bool = False,
 ) -> Predictions:
-    """Cases in private columns.
+    """The rows of cases, valid or not, in the private columns by which they are ranked.
 
     Parameters
     ----------

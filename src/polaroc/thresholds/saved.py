@@ -42,12 +42,29 @@ class SavedThresholds:
             staging.write_bytes(sealed(text.encode(), KIND))
 
     @classmethod
-    def read(cls, path: Path) -> "SavedThresholds":
-        """The thresholds of a file that `write` wrote, and that nobody changed."""
+    def read(
+        cls, path: Path, curves: pl.DataFrame, keys: Sequence[str], scores: list[str]
+    ) -> "SavedThresholds":
+        """The thresholds of a file that `write` wrote, and that nobody changed, for other cases.
+
+        Refused are the tuning table itself, whose rates are too good, and scores of another name.
+        """
         hint = "give the file that `polaroc threshold --out` wrote, as it was."
         document = json.loads(read_sealed(path, KIND, hint))
         del document["seal"]
-        return cls(**document)
+        saved = cls(**document)
+        if not saved.keys and scores != saved.scores:
+            raise InvalidTable(
+                f"the threshold is of the score {quoted(saved.scores)}, and {quoted(scores)} is "
+                "given: it may be another model's.",
+                hint="give the scores of the model that the threshold was chosen for.",
+            )
+        if fingerprint(curves, keys) == saved.fingerprint:
+            raise InvalidTable(
+                "these are the very cases that the thresholds were chosen on.",
+                hint="judge them on other cases.",
+            )
+        return saved
 
     def table(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
         """The rows as `apply_thresholds` takes them, keys in the types of the predictions."""
@@ -61,20 +78,6 @@ class SavedThresholds:
             pl.col(present).cast(pl.Float64, strict=False),
             *(_typed(key, table.schema[key], kinds[key]) for key in self.keys if key in kinds),
         )
-
-    def check(self, curves: pl.DataFrame, keys: Sequence[str], scores: list[str]) -> None:
-        """Refuse the tuning table itself, whose rates are too good, and scores of another name."""
-        if not self.keys and scores != self.scores:
-            raise InvalidTable(
-                f"the threshold is of the score {quoted(self.scores)}, and {quoted(scores)} is "
-                "given: it may be another model's.",
-                hint="give the scores of the model that the threshold was chosen for.",
-            )
-        if fingerprint(curves, keys) == self.fingerprint:
-            raise InvalidTable(
-                "these are the very cases that the thresholds were chosen on.",
-                hint="judge them on other cases.",
-            )
 
 
 def _typed(key: str, written: pl.DataType, kind: pl.DataType) -> pl.Expr:

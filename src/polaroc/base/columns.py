@@ -1,13 +1,13 @@
 """Names of columns, private and reserved, and checks of names, keys and their types."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal
 
 import polars as pl
 
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.typing import EagerTable
+from polaroc.typing import Frame
 
 # Columns of intermediate tables begin with this, and no column of a user may.
 PRIVATE = "__polaroc_"
@@ -83,31 +83,17 @@ RENAME = "rename it first."
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)
 Engine = Literal["auto", "in-memory"]
 
-_F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
-
 
 def as_lazy(frame: object) -> pl.LazyFrame:
     """Convert a table to a LazyFrame, or raise."""
     return as_polars(frame).lazy()
 
 
-@overload
-def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
-
-
-@overload
-def collect_like(frame: pl.LazyFrame, result: pl.DataFrame) -> pl.DataFrame: ...
-
-
-@overload
-def collect_like(frame: EagerTable, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame: ...
-
-
-def collect_like(frame: object, result: Any) -> Any:
+def collect_like(frame: Frame, result: Any) -> Frame:
     """`result`, collected unless `frame` is a LazyFrame."""
     if isinstance(frame, pl.LazyFrame) or isinstance(result, pl.DataFrame):
-        return result
-    return result.collect(engine=engine_for(frame))
+        return result  # type: ignore[no-any-return]
+    return result.collect(engine=engine_for(frame))  # type: ignore[no-any-return]
 
 
 def engine_for(frame: object) -> Engine:
@@ -232,7 +218,7 @@ def check_shared_keys(
         )
 
 
-def with_level(table: _F, level: float | None) -> _F:
+def with_level(table: Frame, level: float | None) -> Frame:
     """The table with the coverage of its limits as a column after the last upper one."""
     names = table.collect_schema().names()
     ends = [at for at, name in enumerate(names) if name == "upper" or name.endswith("_upper")]
@@ -242,12 +228,12 @@ def with_level(table: _F, level: float | None) -> _F:
 
 
 def join_by_key(
-    rows: _F,
-    table: _F,
+    rows: Frame,
+    table: Frame,
     keys: Iterable[str],
     how: Literal["left", "inner", "semi", "anti"] = "left",
     **options: Any,
-) -> _F:
+) -> Frame:
     """The rows, in their order, with those of a table that have the same keys; null equals null.
 
     Without keys all rows match.

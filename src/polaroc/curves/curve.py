@@ -102,7 +102,9 @@ def result_like(
     source: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
 ) -> pl.DataFrame | pl.LazyFrame:
     """A result as a LazyFrame where the cases or curves are lazy, else as a DataFrame."""
-    return source.like(result) if isinstance(source, Cases) else collect_like(source, result)
+    if isinstance(source, Cases):
+        return source.like(result)
+    return collect_like(source, result)  # type: ignore[type-var]
 
 
 def curves_of(source: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:

@@ -195,7 +195,7 @@ class Cases(Generic[Held]):
     def like(self, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
         rows: Any = self.rows
-        return collect_like(rows, result)
+        return collect_like(rows, result)  # type: ignore[no-any-return]
 
     def pipe(
         self, function: Callable[Concatenate[Cases[Held], _P], _R], /,

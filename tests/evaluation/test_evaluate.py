@@ -257,7 +257,7 @@ def test_notes_of_many_keys_are_those_of_each():
     table = pl.DataFrame({"key": key, "truth": truth, "score": score})
     asked = NAMES | {"by": "key", "priors": [0.001, 0.3, "observed"]}
     found = pr.evaluate(table, **asked)
-    assert found["note"].n_unique() > 10
+    assert found["note"].n_unique() > 3
     alone = pl.concat([pr.evaluate(part, **asked) for part in table.partition_by("key")])
     close(found, alone.sort("key", maintain_order=True))
 

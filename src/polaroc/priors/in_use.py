@@ -112,7 +112,7 @@ def check_level(estimates: pl.DataFrame | pl.LazyFrame, level: float) -> None:
     estimated = level_of(estimates)
     if estimated is not None and estimated != level:
         raise InvalidArgument(
-            f"level is {level:g}, and the interval of the estimated prior has {estimated:g}.",
+            f"level is {level:g}, and the interval of the estimated prior is at {estimated:g}.",
             hint=f"estimate it again with level={level}, or take its own level here.",
         )
 

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from itertools import takewhile
 from traceback import walk_stack
 
@@ -32,7 +33,8 @@ class PolarocError(ValueError):
         super().__init__(f"{problem}\nHint: {hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.problem, self.hint)
+        # A pickle passes positional arguments only.
+        return partial(type(self), hint=self.hint), (self.problem,)
 
 
 class InvalidArgument(PolarocError):
@@ -79,11 +81,6 @@ def _calls() -> list[tuple[str, str]]:
     calls = ((at.f_globals.get("__name__", "").split(".")[0], at.f_code.co_name) for at in frames)
     # A lazy frame calls the package from within Polars.
     return [*takewhile(lambda call: call[0] in ("polaroc", "polars"), calls)]
-
-
-def _rebuild(kind: type[PolarocError], problem: str, hint: str) -> PolarocError:
-    """The error of a pickle, which passes positional arguments only."""
-    return kind(problem, hint=hint)
 
 
 def example(argument: str, value: object) -> str:

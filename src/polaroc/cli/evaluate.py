@@ -146,7 +146,9 @@ def measures_table(
             continue
         of_measure = pl.col("measure") == name
         if spec.at_priors:
-            columns |= {f"{label(name)} {_text(one)}": of_measure & _is_at(one) for one in priors}
+            for prior in priors:
+                text = prior if isinstance(prior, str) else f"{prior:g}"
+                columns[f"{label(name)} {text}"] = of_measure & _is_at(prior)
         else:
             columns[label(name)] = of_measure
     limits = [name for name in ("lower", "upper") if name in measures.columns]
@@ -166,10 +168,6 @@ def measures_table(
     over_keys = f", mean (SD) over {', '.join(keys[len(by) :])}" if len(keys) > len(by) else ""
     more = f"; the first {MAX_ROWS} of {groups.height}" if groups.height > MAX_ROWS else ""
     return table(f"Measures{over_keys}{more}", groups.columns, rows, len(by))
-
-
-def _text(prior: Prior) -> str:
-    return prior if isinstance(prior, str) else f"{prior:g}"
 
 
 def _is_at(prior: Prior) -> pl.Expr:

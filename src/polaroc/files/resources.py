@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from polaroc.base.checks import is_number
 from polaroc.errors import InvalidArgument, example, quoted
 
-Memory: TypeAlias = int | str | Literal["auto"]
+# Bytes, a size as text, or "auto".
+Memory: TypeAlias = int | str
 Progress: TypeAlias = Callable[[int, int], None]
 LEAST = 500_000_000
 # Share of the available memory that is used by default.
@@ -23,12 +24,6 @@ SHARE = 0.6
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?b?\s*", re.IGNORECASE)
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
-# By version of control groups: the files of limit and use, and what counts as used but can be
-# reclaimed.
-GROUP_FILES = {
-    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-    2: ("memory.max", "memory.current", "inactive_file"),
-}
 # Seconds after which a folder without a lock was left by a process that was killed.
 ABANDONED_AFTER = 60
 BAR_WIDTH = 40
@@ -36,15 +31,13 @@ BAR_WIDTH = 40
 
 def resolve_memory(memory: Memory) -> int:
     """A size in bytes from bytes, from text, or from ``"auto"``: 60 % of what is available now."""
-    if isinstance(memory, str) and memory == "auto":
+    if memory == "auto":
         return max(int(available() * SHARE), LEAST)
     size: object = memory
     if isinstance(memory, str) and (match := SIZE.fullmatch(memory)):
         number, unit, binary = match.groups()
         power = "kmgt".index(unit.lower()) + 1 if unit else 0
         size = float(number) * (1024 if binary else 1000) ** power
-    elif isinstance(memory, bool) or not isinstance(memory, int):
-        size = None
     if not is_number(size) or not LEAST <= size < math.inf:
         raise InvalidArgument(
             f"memory is {quoted([memory])}, allowed are sizes from 500 MB on, and 'auto'.",
@@ -72,25 +65,20 @@ def available() -> int:
 
 
 def _left_to_groups() -> Iterator[int]:
-    """Bytes left to the control groups of this process, as far as they have a limit."""
-    for line in OWN_GROUPS.read_text().splitlines():
-        number, controllers, path = line.split(":", 2)
-        version = 2 if number == "0" else 1
-        if version == 1 and "memory" not in controllers.split(","):
-            continue
-        limit, used, reclaimable = GROUP_FILES[version]
-        root = CONTROL_GROUPS if version == 2 else CONTROL_GROUPS / "memory"
-        inner = root / path.lstrip("/")
-        # In a container the path may be that of the host: its root is then the own group.
-        for folder in [inner, *inner.parents]:
-            if folder.is_relative_to(root):
-                with suppress(OSError, ValueError):
-                    left = int((folder / limit).read_text()) - int((folder / used).read_text())
-                    with suppress(OSError):
-                        statistics = (folder / "memory.stat").read_text()
-                        cached = re.search(rf"^{reclaimable} (\d+)$", statistics, re.MULTILINE)
-                        left += int(cached[1]) if cached else 0
-                    yield left
+    """Bytes left to the control groups (version 2) of this process, as far as they have a limit."""
+    (own,) = re.findall(r"^0::/(.*)$", OWN_GROUPS.read_text(), re.MULTILINE)
+    inner = CONTROL_GROUPS / own
+    # In a container the path may be that of the host: its root is then the own group.
+    for folder in [inner, *inner.parents]:
+        if folder.is_relative_to(CONTROL_GROUPS):
+            with suppress(OSError, ValueError):
+                limit, used = (
+                    int((folder / name).read_text()) for name in ("memory.max", "memory.current")
+                )
+                statistics = (folder / "memory.stat").read_text()
+                # It counts as used, but can be reclaimed.
+                cached = re.search(r"^inactive_file (\d+)$", statistics, re.MULTILINE)
+                yield limit - used + (int(cached[1]) if cached else 0)
 
 
 @contextmanager

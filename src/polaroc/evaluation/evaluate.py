@@ -28,9 +28,6 @@ from polaroc.priors.grids import is_estimate
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, check_level, with_estimates
 from polaroc.typing import Interpolation, Prior, Priors, Table
 
-NO_LIMITS = "the estimated prior has no interval: none at it"
-NO_LIMITS_AT_AN_END = "no interval at an end of that of the prior"
-
 
 @frame_of_cases
 def evaluate(
@@ -324,9 +321,9 @@ def _with_limits(rows: pl.LazyFrame) -> pl.LazyFrame:
     has_limits = has_prior & pl.all_horizontal(one.is_not_null() for one in (*lowers, *uppers))
     lack = (
         pl.when(~has_prior & pl.col("prior").is_not_null())
-        .then(pl.lit(NO_LIMITS))
+        .then(pl.lit("the estimated prior has no interval: none at it"))
         .when(~has_limits & pl.col("lower").is_not_null())
-        .then(pl.lit(NO_LIMITS_AT_AN_END))
+        .then(pl.lit("no interval at an end of that of the prior"))
     )
     return rows.with_columns(
         pl.when(has_limits).then(pl.min_horizontal(lowers)).alias("lower"),

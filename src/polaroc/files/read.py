@@ -46,7 +46,7 @@ def scan(paths: Sequence[str], words: Sequence[str] = (), decimal: str = ".") ->
     >>> scan(["nowhere/*.parquet"])
     Traceback (most recent call last):
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
-    Hint: check the path; quote a pattern so that the shell leaves it alone.
+    Hint: check the path; quote a pattern so that the shell leaves it alone; for several ...
     """
     parts, files = list[pl.LazyFrame](), _find_files(paths)
     for file in files:

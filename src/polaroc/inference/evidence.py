@@ -16,7 +16,6 @@ from polaroc.typing import Array
 FITTED = "these fitted models on other cases like these"
 NOTHING = "Nothing says how sure this is: {}."
 NO_CASE = "which rows are the same case is not known; give predictions with case='id'"
-TRAINED_ANEW = "models trained again on other samples of this size"
 # Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
 NO_ERROR = 1e-13
 # Clusters of the rarer class below which limits were not simulated.
@@ -145,7 +144,8 @@ def evidence_from_folds(
     factor = 1 / folds + (MAX_RATIO if ratio is None else ratio)
     units = UnitInfluences(((values - means).T[None],), (factor / (folds - 1),), (folds,))
     return Evidence(
-        models, means[None], units.covariance(), float(folds - 1), TRAINED_ANEW,
+        models, means[None], units.covariance(), float(folds - 1),
+        "models trained again on other samples of this size",
         tuple(_warnings_of_folds(folds, ratio)), units, is_bound=ratio is None,
     )  # fmt: skip
 

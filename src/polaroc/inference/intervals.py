@@ -49,13 +49,11 @@ from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 
 PERFECT = "perfect score: lower limit from the numbers of cases"
-NO_DERIVATIVE = "no derivative here: no interval"
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters have {{}}: no interval"
 FEW_EFFECTIVE = (
     f"because of their weights, the effective number of clusters with {{}} is below "
     f"{FEWEST_CLUSTERS}: no interval"
 )
-NO_SPREAD = "no spread among the cases: no interval"
 
 
 class Limits(NamedTuple):
@@ -222,8 +220,8 @@ def _note(units: Units, error: Array, missing: Array) -> Array:
         (in_clusters & (units.negatives < units.least), too_few.format("negatives")),
         (units.positives <= 1, "one positive: no standard error"),
         (units.negatives <= 1, "one negative: no standard error"),
-        (np.isnan(error), NO_DERIVATIVE),
-        (np.ones(len(error), bool), NO_SPREAD),
+        (np.isnan(error), "no derivative here: no interval"),
+        (np.ones(len(error), bool), "no spread among the cases: no interval"),
     ]
     note = np.full(len(error), None, dtype=object)
     for holds, reason in reversed(reasons):

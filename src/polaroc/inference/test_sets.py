@@ -31,11 +31,7 @@ from polaroc.typing import Array
 # From so many cases on each model has a thread.
 THREADS_FROM = 20_000
 AT_THRESHOLDS = FITTED.replace("models", "models with these thresholds,")
-INDEPENDENT = "which must be independent"
-CLUSTERS = "whose clusters must be independent"
-TOO_FEW = "a class has fewer than {} {}"
 TOO_FEW_EFFECTIVE = "because of the weights, a class has an effective number of {1} below {0}"
-UNKNOWN = "the measure is not known of every model"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
 SEPARATED = (
     "the models separate the classes perfectly, so that these cases do not tell how much others "
@@ -193,14 +189,14 @@ def _evidence(
         np.stack([one.estimates for one in influences], axis=1),
         covariance,
         fewest - 1.0 if in_clusters or weights is not None else inf,
-        f"{about}, {CLUSTERS if in_clusters else INDEPENDENT}",
+        f"{about}, {'whose clusters' if in_clusters else 'which'} must be independent",
         influences=units if fewest >= least else None,
     )
     if evidence.is_known:
         return evidence
-    why = UNKNOWN if np.isnan(covariance).any() else no_variation
+    why = "the measure is not known of every model" if np.isnan(covariance).any() else no_variation
     if fewest < least:
-        few = TOO_FEW if weights is None else TOO_FEW_EFFECTIVE
+        few = "a class has fewer than {} {}" if weights is None else TOO_FEW_EFFECTIVE
         why = few.format("two" if least == 2 else least, unit)
     return replace(evidence, warnings=(NOTHING.format(why),))
 

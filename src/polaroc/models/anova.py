@@ -31,8 +31,6 @@ ANOVA = {
     **dict.fromkeys(("sum_sq", "mean_sq", "F", "p_value"), pl.Float64), "note": pl.String,
 }  # fmt: skip
 # Notes on the terms that have no test.
-OF_FOLDS = "no p-value: folds are no hypothesis"
-OF_PRIORS = "no p-value: precision falls with the skew by definition"
 # Names of columns that a formula can hold; others are numbered.
 PLAIN = re.compile("[a-z][a-z0-9_]+")
 
@@ -221,7 +219,16 @@ def _fitted(cells: pl.DataFrame, factors: Sequence[str], note: str) -> tuple[pl.
         "mean_sq": [*means, residual],
         "F": [*statistics, None],
         "p_value": [p_value, *[None] * len(factors)],
-        "note": [note, *(OF_PRIORS if name == "prior" else OF_FOLDS for name in factors[1:]), None],
+        "note": [
+            note,
+            *(
+                "no p-value: precision falls with the skew by definition"
+                if name == "prior"
+                else "no p-value: folds are no hypothesis"
+                for name in factors[1:]
+            ),
+            None,
+        ],
     }
     return pl.DataFrame(columns, schema=ANOVA, strict=False), fit
 

@@ -45,19 +45,25 @@ def influences_on_difference(
     numbers = [fold.clusters for fold in folds.values() if fold.clusters is not None]
     units = 1 + max(int(number.max()) for number in numbers)
     influences, sizes = np.zeros((2, units)), np.zeros((2, units))
+    of_prior = np.zeros((2, 1))
     for ((model, *_), fold), number in zip(folds.items(), numbers, strict=True):
         on_cases = influence_of_cases(fold.scores[0], fold.truth, [measure], fold.weights)
         weights = np.ones(fold.truth.size) if fold.weights is None else fold.weights
         # With the estimate: folds also differ in their measure by the positives they contain.
-        by_class = (on_cases.positives[0] + on_cases.estimates[0], on_cases.negatives[0])
-        for place, rows in enumerate((fold.truth, ~fold.truth)):
+        by_class = [
+            (fold.truth, on_cases.positives[0], on_cases.estimates[0]),
+            (~fold.truth, on_cases.negatives[0], 0.0),
+        ]
+        for place, (rows, of_case, estimate) in enumerate(by_class):
             unit, weight = number[rows], weights[rows]
             sign = 1 if model == challenger else -1
-            influences[place] += sign * np.bincount(unit, weight * by_class[place], units)
+            influences[place] += sign * np.bincount(unit, weight * (of_case + estimate), units)
+            of_prior[place] += sign * (weight @ of_case)
             sizes[place] += np.bincount(unit, weight, units) / 2
     totals = sizes.sum(axis=1, keepdims=True)
     shares, influences = sizes / totals, influences / totals
-    influences -= shares * influences.sum(axis=1, keepdims=True)
+    # Deviations from the mean of the class, which is the influence of an observed score prior.
+    influences += shares * (of_prior / totals - influences.sum(axis=1, keepdims=True))
     counts = tuple(int(np.count_nonzero(of_class)) for of_class in shares)
     sizes_of_classes = tuple(round(total) for total in totals.flat)
     if cases.weight is not None:

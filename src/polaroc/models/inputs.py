@@ -18,7 +18,6 @@ from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Frame, Prior
 
 # The only model of a table without a column of models.
-NAMELESS = "the model"
 # So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
 FINGERPRINT = private("fingerprint")
@@ -75,7 +74,7 @@ def with_model(cases: Cases[Any]) -> Cases[Any]:
     """The cases, with a column that names the only model if there is no column of models."""
     if cases.model is not None:
         return cases
-    return replace(cases, rows=cases.rows.with_columns(model=pl.lit(NAMELESS)), model="model")
+    return replace(cases, rows=cases.rows.with_columns(model=pl.lit("the model")), model="model")
 
 
 def single_prior(priors: Prior | Sequence[Prior] | None) -> Prior | None:

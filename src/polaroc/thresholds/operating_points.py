@@ -194,12 +194,10 @@ def operating_points(
     beta, cost_fn, cost_fp = check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
     has_costs = not cost_fn == cost_fp == 1
     constraints = checked_limits(constraints)
-    if rule is None and has_costs:
-        rule = "cost"
-    elif rule is None and constraints:
+    if rule is None:
         # Limits of missed positives alone are kept best by calling everything positive.
-        rule = "max_recall" if {*constraints} - {"recall", "fnr"} else "fewest_alarms"
-    rule = rule or "balanced"
+        to_keep = "max_recall" if {*constraints} - {"recall", "fnr"} else "fewest_alarms"
+        rule = "cost" if has_costs else to_keep if constraints else "balanced"
     limits = _limits_of(rule, belief, target, constraints, confidence)
     why = f"rule is {rule!r}"
     if has_costs and rule not in ("cost", "posterior"):

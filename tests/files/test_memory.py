@@ -33,13 +33,28 @@ GROUPS = {
     "by its path on the host": ("0::/docker/a", {"": (900, 500, 0)}, 400),
     "cache that can be reclaimed": ("0::/a", {"a": (900, 850, 300)}, 350),
     "no limit": ("0::/a", {"": (900, 500, 0), "a": ("max", 850, 0)}, 400),
-    "a hierarchy of another kind": ("5:cpu:/b\n0::/a", {"a": (900, 600, 50)}, 350),
+    "version 1": (
+        "4:cpu,memory:/a",
+        {"memory": (2**63 - 4096, 9, 0), "memory/a": (900, 600, 50)},
+        350,
+    ),
+    "a group of another kind": (
+        "5:cpu:/b\n4:memory:/a",
+        {"memory/a": (900, 600, 0), "memory/b": (9, 8, 0)},
+        300,
+    ),
 }
 
 
 @pytest.mark.parametrize(("line", "groups", "left"), GROUPS.values(), ids=GROUPS)
 def test_groups_leave_what_is_neither_used_nor_reserved(tmp_path, monkeypatch, line, groups, left):
     names = ("memory.max", "memory.current", "active_file 7\ninactive_file")
+    if "memory" in line:
+        names = (
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            "inactive_file 7\ntotal_inactive_file",
+        )
     for path, (limit, used, cached) in groups.items():
         (tmp_path / path).mkdir(parents=True, exist_ok=True)
         (tmp_path / path / names[0]).write_text(f"{limit}\n")

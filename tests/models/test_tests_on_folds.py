@@ -138,8 +138,8 @@ def test_how_often_all_intervals_hold_at_once(apart, least, most):
     first, second = np.array(list(combinations(range(5), 2))).T
     held = []
     for _ in range(160):
-        pairs = paired_t(rng.normal(size=(10, 5)) + merits, 0.95)
-        off = pairs.difference - (merits[first] - merits[second])
+        pairs = paired_t((rng.normal(size=(10, 5)) + merits) / 100, 0.95)
+        off = pairs.difference - (merits[first] - merits[second]) / 100
         held.append((np.abs(off) <= pairs.adjusted_reach).all())
     assert least < np.mean(held) < most
 

@@ -59,8 +59,8 @@ REQUESTS = {
     "cost, folds": (FOLDS, {"cost_fn": 10, "test_train_ratio": 0.25}, ...),
     "precision": pytest.param(
         steep_and_broad(2),
-        {"tuning": steep_and_broad(1), "constraints": {"precision": 0.5}},
         {"tuning": steep_and_broad(1), "constraints": {"precision": 0.5}, "confidence": 0.95},
+        ...,
         marks=pytest.mark.slow,
     ),
 }  # fmt: skip

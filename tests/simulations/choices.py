@@ -162,7 +162,8 @@ def judged_by(
     if ends is None:
         ends = tuple(end[0] for end in evidence.limits(LEVEL))
     models = pl.Series("model", range(means.shape[1]))
-    return Candidates(models, evidence, means, ends, means[..., None][..., :0], (), higher, bounds)
+    no_priors = means[..., None][..., :0], ()
+    return Candidates(models, evidence, means, ends, *no_priors, higher, bounds, False)
 
 
 def of_known(rng: np.random.Generator, true: np.ndarray, shape: Known) -> Candidates:

@@ -60,10 +60,8 @@ def _report_bug(error: BaseException) -> NoReturn:
     _print_error("".join(traceback.format_exception(error)).rstrip())
     versions = [f"Python {platform.python_version()}", platform.platform()]
     for name in ("polaroc", "polars", "numpy", "scipy", "typer"):
-        try:
+        with suppress(metadata.PackageNotFoundError):
             versions.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            versions.append(f"no {name}")
     _print_error(
         f"Error: {type(error).__name__}, which polaroc did not expect. This is a bug in polaroc or "
         "in its installation, and no verdict.\n"

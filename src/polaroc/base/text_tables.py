@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.text import Text
 
-WIDTH = 80
 # Breaks are between words, and after _, - or / before a letter: -1e-05 stays whole.
 BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
 # The number of notes in a summary, and where the others are.
@@ -56,7 +55,7 @@ class Result:
 
         written = StringIO()
         console = Console(
-            file=written, width=WIDTH, highlight=False, markup=False, color_system=None,
+            file=written, width=80, highlight=False, markup=False, color_system=None,
             force_terminal=False, emoji=False,
         )  # fmt: skip
         for part in self.shown:

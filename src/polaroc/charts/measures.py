@@ -171,8 +171,7 @@ def _prior_axis(priors: Sequence[float]) -> dict[str, Any]:
 
 PALE, LABEL = "#BDBDBD", "#6E6E6E"
 ERROR_TITLE = "1 − AUC over the range"
-# Approximate number of arcs, and the margin of their labels as a share of an axis.
-ARCS = 6
+# The margin of the labels of arcs as a share of an axis.
 EDGE = 0.05
 
 
@@ -274,7 +273,8 @@ def accsens_plane(
 def _arc_layers(weights: tuple[float, float], end: float) -> list[alt.Chart]:
     """The arcs through a square that ends at `end`, each labelled near its lower right edge."""
     furthest = end * sqrt(sum(weights) / 2)
-    step = _round_step(furthest / ARCS)
+    # About six arcs.
+    step = _round_step(furthest / 6)
     levels = [round(i * step, 12) for i in range(1, ceil(furthest / step))]
     arcs = accsens_arcs(levels, weights)
     low, high = EDGE * end, (1 - EDGE) * end

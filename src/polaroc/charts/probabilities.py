@@ -99,10 +99,6 @@ def reliability(
     return with_theme(side_by_side(charts), title, [BAND, without])
 
 
-# Range of negative net benefits, as a share of the greatest possible one.
-BELOW = 0.2
-
-
 @unchecked
 def cost_curves(
     costs: pl.LazyFrame | pl.DataFrame,
@@ -227,7 +223,8 @@ def decision_curves(
         own = lines(panel, keys, limits, ["prior"], x="threshold", y="net_benefit")
         base = data(own, "x", "y", *limits)
         greatest = 100 * max(panel["prior"], default=1)
-        scale = alt.Scale(domain=[-BELOW * greatest, greatest], nice=False)
+        # Range of negative net benefits, as a share of the greatest possible one.
+        scale = alt.Scale(domain=[-0.2 * greatest, greatest], nice=False)
         up = alt.Y("y:Q", scale=scale, title="net benefit per 100 cases")
         grey = {"color": GREY, "strokeWidth": 1, "clip": True}
         layers = [

@@ -20,8 +20,6 @@ from polaroc.predictions.audit import balance_note
 from polaroc.typing import Interpolation, Prior
 
 MAX_ROWS = 40
-# Observed priors are quotients of counts, or of sums of weights.
-SAME_PRIOR = 1e-12
 GRID = "Also measure AUPREC at N priors within --over; for choose and report give 16."
 MEMORY = "Memory to use: bytes, a size such as 4GB, or 'auto' for 60 % of what is available."
 
@@ -175,7 +173,8 @@ def _is_at(prior: Prior) -> pl.Expr:
     if not isinstance(prior, str):
         return pl.col("prior") == prior
     observed = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
-    return ((pl.col("prior") - observed).abs() < SAME_PRIOR) | pl.col("prior").is_null()
+    # Observed priors are quotients of counts, or of sums of weights.
+    return ((pl.col("prior") - observed).abs() < 1e-12) | pl.col("prior").is_null()
 
 
 def _cell(mean: float | None, sd: float | None, missing: int, **limits: float | None) -> str | None:

@@ -13,8 +13,6 @@ from polaroc.cli.sources import further_table, opened
 from polaroc.cli.thresholds import NOTHING_CHOSEN
 from polaroc.predictions.cases import Cases
 
-EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
-
 
 def choose(
     files: opt.Files,
@@ -154,4 +152,4 @@ def gate(
         )
         result = pr.gate(rows, champion=one, challenger=other, margin=margin, level=level, **asked)
     text = result.markdown if as_markdown else None
-    deliver(result, as_json, code=EXIT_CODES[result.verdict], text=text)
+    deliver(result, as_json, code={"pass": 0, "fail": 1, "undecided": 3}[result.verdict], text=text)

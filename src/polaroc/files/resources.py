@@ -24,11 +24,11 @@ SHARE = 0.6
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?b?\s*", re.IGNORECASE)
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
-# By version of control groups: the files of limit and use, and what counts as used but can be
-# reclaimed.
+# By controller, which version 2 of control groups does not name: the files of limit and use, and
+# what counts as used but can be reclaimed.
 GROUP_FILES = {
-    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-    2: ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    "": ("memory.max", "memory.current", "inactive_file"),
 }
 # Seconds after which a folder without a lock was left by a process that was killed.
 ABANDONED_AFTER = 60
@@ -73,23 +73,19 @@ def available() -> int:
 def _left_to_groups() -> Iterator[int]:
     """Bytes left to the control groups of this process, as far as they have a limit."""
     for line in OWN_GROUPS.read_text().splitlines():
-        number, controllers, path = line.split(":", 2)
-        version = 2 if number == "0" else 1
-        if version == 1 and "memory" not in controllers.split(","):
-            continue
-        limit, used, reclaimable = GROUP_FILES[version]
-        root = CONTROL_GROUPS if version == 2 else CONTROL_GROUPS / "memory"
-        inner = root / path.lstrip("/")
-        # In a container the path may be that of the host: its root is then the own group.
-        for folder in [inner, *inner.parents]:
-            if folder.is_relative_to(root):
-                with suppress(OSError, ValueError):
-                    left = int((folder / limit).read_text()) - int((folder / used).read_text())
-                    with suppress(OSError):
+        _, controllers, path = line.split(":", 2)
+        for controller in GROUP_FILES.keys() & {*controllers.split(",")}:
+            limit, used, reclaimable = GROUP_FILES[controller]
+            root = CONTROL_GROUPS / controller
+            inner = root / path.lstrip("/")
+            # In a container the path may be that of the host: its root is then the own group.
+            for folder in [inner, *inner.parents]:
+                if folder.is_relative_to(root):
+                    with suppress(OSError, ValueError):
+                        left = int((folder / limit).read_text()) - int((folder / used).read_text())
                         statistics = (folder / "memory.stat").read_text()
                         cached = re.search(rf"^{reclaimable} (\d+)$", statistics, re.MULTILINE)
-                        left += int(cached[1]) if cached else 0
-                    yield left
+                        yield left + (int(cached[1]) if cached else 0)
 
 
 @contextmanager

@@ -28,8 +28,6 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.table import each_counted
 from polaroc.typing import Array
 
-# From so many cases on each model has a thread.
-THREADS_FROM = 20_000
 AT_THRESHOLDS = FITTED.replace("models", "models with these thresholds,")
 TOO_FEW_EFFECTIVE = "because of the weights, a class has an effective number of {1} below {0}"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
@@ -126,7 +124,8 @@ def evidence_from_cases(
     def influence(score: Array) -> CaseInfluence:
         return influence_of_cases(score, cases.truth, measures, cases.weights)
 
-    if cases.truth.size < THREADS_FROM:
+    # From so many cases on each model has a thread.
+    if cases.truth.size < 20_000:
         influences = [*map(influence, cases.scores)]
     else:
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:

@@ -44,8 +44,6 @@ from polaroc.typing import Array, Table
 EXPECTED_COST = "expected_cost"
 # Priors at which costs are compared within a range: regrets are largest at its ends.
 GRID_SIZE = 25
-# Positives, at the least, among the cases of which the answer speaks.
-MIN_POSITIVES = 10
 
 
 class Costs(NamedTuple):
@@ -71,7 +69,8 @@ class Costs(NamedTuple):
     def cases(self) -> int:
         """The number of cases that the answer is about."""
         cases = 1000
-        while cases * self.belief.mean < MIN_POSITIVES:
+        # Positives, at the least, among the cases of which the answer speaks.
+        while cases * self.belief.mean < 10:
             cases *= 10
         return cases
 

@@ -57,8 +57,6 @@ from polaroc.typing import Array, Prior, Table
 
 # Priors at which models of predictions are compared within a range.
 GRID_SIZE = 9
-# Rows from which on limits do not need the cases that were not seen.
-MANY_ROWS = 100_000
 
 
 def choose(
@@ -325,7 +323,8 @@ def _on_one_test_set(
         return no_evidence(why), None, None
     scored = read_cases(cases)
     evidence, limits = evidence_from_cases(scored, [one]), None
-    if evidence.is_known and (cases.in_clusters or cases.rows.height < MANY_ROWS):
+    # Rows from which on limits do not need the cases that were not seen.
+    if evidence.is_known and (cases.in_clusters or cases.rows.height < 100_000):
         # Limits of `evaluate` allow for few cases; with many they make no difference.
         estimates = evaluate(
             cases, measure=name, **at, score_prior=cases.score_prior, intervals=True, level=level

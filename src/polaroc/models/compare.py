@@ -49,8 +49,6 @@ OMNIBUS = {
     "test": pl.String, "statistic": pl.Float64, "df1": pl.Float64, "df2": pl.Float64,
     "p_value": pl.Float64,
 }  # fmt: skip
-# With fewer, tests of AUPREC on one test set find differences too often in simulation.
-ENOUGH_POSITIVES = 200
 WIDER_IN_GATE = "gate takes wider limits"
 # In simulation, at a level of 95 % (tests/simulations/results/comparisons_folds.csv).
 UNSTABLE = (
@@ -270,7 +268,8 @@ def comparison_of_fitted(
         f"The test is about {evidence.about}. It says nothing about models that are trained again."
     ]
     positives = cases.class_counts[0]
-    if name in ("auprec", "iauprec") and positives < ENOUGH_POSITIVES:
+    # With fewer, tests of AUPREC on one test set find differences too often in simulation.
+    if name in ("auprec", "iauprec") and positives < 200:
         about.append(
             f"With {positives} positives the test of AUPREC finds differences between equal models "
             f"somewhat too often; {WIDER_IN_GATE}."

@@ -29,16 +29,12 @@ from polaroc.priors.grids import range_of
 from polaroc.thresholds.apply_thresholds import Numbers, apply_thresholds, points_of
 from polaroc.typing import Table
 
-# Columns of the tables, and of the alarms, besides those of rates and estimates.
-OF_RESULT = ("source", "alarm", "table", "quantity")
 RATES = ("tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper")
 # The note on a threshold that cannot be judged on the reference.
 NO_RATES = private("no_rates")
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
 # At each look, the prior, the shape and labels may each raise a false alarm.
 QUESTIONS = 3
-# Below this p-value, labels are taken not to be a random sample.
-NOT_RANDOM = 0.001
 SHIFTED = (
     "more than the prior has shifted: no mixture of the reference's positives and negatives gives "
     "the scores"
@@ -176,7 +172,8 @@ def monitor(
             hint="give the number of periods that will be looked at, or longer ones such as weeks.",
         )
     keys, all_keys = known.keys, used.keys
-    refuse_clash(all_keys, OF_RESULT)
+    # Columns of the tables and of the alarms.
+    refuse_clash(all_keys, ("source", "alarm", "table", "quantity"))
     count = max(known.rows.select(keys).n_unique(), 1) if keys else 1
     error = (1 - level) / (QUESTIONS * looks * count)
 
@@ -394,7 +391,8 @@ def _are_drawn_at_random(
         (pl.col("called") - size * share).sum(), (size * share * (1 - share) * unlabelled).sum()
     ).row(0)
     # Continuity correction for counts.
-    return bool(max(abs(difference) - 0.5, 0.0) <= normal(1 - NOT_RANDOM) * variance**0.5)
+    # Below this p-value, labels are taken not to be a random sample.
+    return bool(max(abs(difference) - 0.5, 0.0) <= normal(1 - 0.001) * variance**0.5)
 
 
 def joined(rows: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:

@@ -41,8 +41,6 @@ REPORT = ("rows", "missing", "scores", "lowest", "highest")
 SIZE_FACTOR, STD_ERRORS, RELATIVE = 2, 4, 0.1
 # Relative difference up to which sums of weights are equal.
 WEIGHT_TOLERANCE = 1e-9
-# A column with fewer values divides the cases, such as a kind of device, and names no cases.
-MIN_VALUES = 10
 # Of a longer table a sample of so many rows is searched for shared cases first.
 SAMPLED_ROWS = 10_000
 
@@ -228,7 +226,8 @@ def dependence(cases: Cases[Any]) -> str | None:
         parts = rows.head(SAMPLED_ROWS), rows.sample(SAMPLED_ROWS, seed=0)
         if not any(_shared(part).height for part in parts):
             return None
-    worst = _shared(rows).filter(pl.col(COUNT) >= MIN_VALUES)
+    # A column with fewer values divides the cases, such as a kind of device, and names no cases.
+    worst = _shared(rows).filter(pl.col(COUNT) >= 10)
     if worst.is_empty():
         return None
     count, size = worst.row(0)

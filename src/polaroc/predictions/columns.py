@@ -65,14 +65,11 @@ class Columns(TypedDict, total=False):
     nulls: Nulls
 
 
-KEYWORDS = (*Columns.__annotations__,)
-
-
 def named_columns(
     columns: Mapping[str, Any], schema: Mapping[str, pl.DataType], keep: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """The columns of each role; raise for columns that are missing or cannot have their role."""
-    unknown = [name for name in columns if name not in KEYWORDS]
+    unknown = [name for name in columns if name not in Columns.__annotations__]
     if unknown:
         function = called_function()
         raise TypeError(f"{function} has no keyword argument {quoted(unknown)}; see its help")

@@ -21,8 +21,6 @@ from polaroc.typing import Array, Table
 MOST = 100_000_000
 # The fewest cases, or clusters, of a class in a pilot.
 FEWEST = 5
-# Bandwidth times n^(1/5), in standard deviations of the class (Silverman 1986).
-KERNEL = 0.9
 # Ratings have at most so many values, each of so many cases on average.
 RATINGS, PER_RATING = 20, 3
 
@@ -269,7 +267,8 @@ def _smoothed(truth: Array, scores: Array, unit: Array) -> tuple[Array, list[Arr
     centre = ndtri((rankdata(scores, axis=0) - 0.5) / truth.size)
     deviations, roots = np.empty_like(centre), []
     for in_class in (truth, ~truth):
-        width, mean = KERNEL * np.unique(unit[in_class]).size ** -0.2, centre[in_class].mean(axis=0)
+        # Bandwidth times n^(1/5), in standard deviations of the class (Silverman 1986).
+        width, mean = 0.9 * np.unique(unit[in_class]).size ** -0.2, centre[in_class].mean(axis=0)
         deviations[in_class] = centre[in_class] - mean
         shrunk = 1 / sqrt(1 + width**2)
         roots.append(width * shrunk * _root(np.cov(deviations[in_class].T, bias=True)))

@@ -11,8 +11,6 @@ from polaroc.thresholds.rules import Need, checked_limits
 
 # Limits of a rate that can be the goal of a threshold, and what they limit.
 GOALS = {"recall": "recall", "precision": "precision", "posfrac": "capacity"}
-# Least recalls of the thresholds that are shown where no goal was given.
-TYPICAL_RECALLS = (0.8, 0.9, 0.95)
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
 
@@ -104,5 +102,5 @@ class Request:
         if self.has_costs or self.is_tuned:
             return (Need("cost", (self.belief.mean,), 0, *self.costs),)
         given: list[Any] = [(GOALS[name], value) for name, value in self.constraints.items()]
-        typical: list[Any] = [("recall", recall) for recall in TYPICAL_RECALLS]
+        typical: list[Any] = [("recall", recall) for recall in (0.8, 0.9, 0.95)]
         return tuple(Need(kind, self.priors, value) for kind, value in given or typical)

@@ -34,7 +34,6 @@ COUNTS = (private("tp"), private("fp"))
 COST_FN, COST_FP = private("cost_fn"), private("cost_fp")
 FALL_WITH_TPR = ("cost", "error", "likelihood_ratio_negative")
 RISE_WITH_FPR = (*FALL_WITH_TPR, "posfrac")
-COMPLEMENTS = ("fnr", "specificity", "tnr")
 # The number of quantiles of a rate, and of rows that are in memory at once.
 QUANTILES, CHUNK = 2048, 500
 # Normal scores at which quantiles are computed; quantiles between them are interpolated.
@@ -142,7 +141,7 @@ def _limits(judged: pl.DataFrame, names: Sequence[str], level: float) -> Array:
     for name in names:
         if name in (*OF_POSITIVES, *OF_NEGATIVES):
             low, high = of_tpr if name in OF_POSITIVES else of_fpr
-            ends += [1 - high, 1 - low] if name in COMPLEMENTS else [low, high]
+            ends += [1 - high, 1 - low] if name in ("fnr", "specificity", "tnr") else [low, high]
             continue
         for is_upper in (False, True):
             t = true_rates[int(is_upper != (name in FALL_WITH_TPR))]

@@ -60,8 +60,6 @@ CELL_COUNTS = ("pos", "neg", "tp", "fp")
 MOST, OBSERVED_PRIOR = private("most"), private("observed_prior")
 # Not all engines take infinite numbers in a join: scores and blocks are between these.
 FINITE = float_info.max
-# Share by which sums of the same scores in another order may differ.
-SUM_TOLERANCE = 1e-9
 
 
 def curve(table: IbisTable, **columns: Unpack[Columns]) -> IbisTable:
@@ -287,7 +285,8 @@ def _refuse_same(rows: IbisTable, private_keys: dict[str, str], tuned: pl.LazyFr
         .collect()
     )
     both = join_by_key(of_rows, of_curves, private_keys.values())
-    close = (pl.col("sum") - pl.col("sum_of_curve")).abs() <= SUM_TOLERANCE * pl.col("sum").abs()
+    # Share by which sums of the same scores in another order may differ.
+    close = (pl.col("sum") - pl.col("sum_of_curve")).abs() <= 1e-9 * pl.col("sum").abs()
     same = close & (pl.col("count") == pl.col("of_curve"))
     if both.height and both.select(same.fill_null(False).all()).item():
         refuse_tuning_table()

@@ -185,7 +185,6 @@ def assert_same(found, expected):
     )  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
 @pytest.mark.parametrize(
     ("verb", "container"),

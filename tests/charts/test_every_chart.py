@@ -49,7 +49,6 @@ KINDS = {
 SWEEP = [(name, kind) for name in CASES for kind in KINDS if (name, kind) != ("pairs", "one model")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), SWEEP)
 def test_a_chart_is_valid_json_that_says_what_it_is(name, kind):
     spec = CASES[name](KINDS[kind]()).to_dict(validate=False)

@@ -77,7 +77,6 @@ def check(found: pl.DataFrame, curve: exact.Curve, interpolation: str = "exact")
     assert len(numbers) == len(expected)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", ["exact", "linear", "step", "hull"])
 @pytest.mark.parametrize(
     "weights", ["none", "dyadic", pytest.param("past 53 bits", marks=pytest.mark.slow)]

@@ -71,7 +71,6 @@ def largest_groups(models, apart):
     return [one for one in sets if not any(one < other for other in sets)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [0.25, 0])
 @pytest.mark.parametrize("level", [0.6, 0.95])
 @pytest.mark.parametrize("seed", range(8))

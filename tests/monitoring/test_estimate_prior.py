@@ -188,7 +188,6 @@ def greatest(pos, neg, mixed, prior: float | None = None) -> tuple[float, float]
     return -found.fun, float(special.expit(found.x[-1]))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mixed", [[10, 16, 30, 44], [60, 40, 50, 50], [4, 6, 50, 200]])
 def test_estimate_limits_and_p_value_are_those_of_the_likelihood(mixed):
     scores, pos, neg = [4.0, 3.0, 2.0, 1.0], [40, 30, 20, 10], [5, 15, 60, 220]

@@ -25,7 +25,6 @@ WAYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grid", "way"),
     [*(("wide", way) for way in WAYS), ("narrow", WAYS[0]), ("to the ends", WAYS[0])],

@@ -22,7 +22,6 @@ def same(line: str, expected: str) -> bool:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", golden.REQUESTS)
 def test_the_words_and_tables_of_a_page_are_those_kept(name):
     said, kept = golden.said(name), golden.stored(name)

@@ -22,10 +22,11 @@ def main() -> None:
     except OSError as error:
         # Help or a message could not be written; commands report other errors themselves.
         _print_error(f"Error: {error.strerror or error}")
-        _drop_output()
         sys.exit(2)
     except BaseException as error:
         _report_bug(error)
+    finally:
+        _drop_output()
 
 
 def _leave(*_: object) -> None:
@@ -60,15 +61,16 @@ def _report_bug(error: BaseException) -> NoReturn:
     _print_error("".join(traceback.format_exception(error)).rstrip())
     versions = [f"Python {platform.python_version()}", platform.platform()]
     for name in ("polaroc", "polars", "numpy", "scipy", "typer"):
-        with suppress(metadata.PackageNotFoundError):
+        try:
             versions.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            versions.append(f"no {name}")
     _print_error(
         f"Error: {type(error).__name__}, which polaroc did not expect. This is a bug in polaroc or "
         "in its installation, and no verdict.\n"
         "Hint: send the lines above, the command and this line to the developers: "
         f"{', '.join(versions)}."
     )
-    _drop_output()
     # Python's own exit code 1 is that of a verdict.
     sys.exit(70)
 

@@ -232,9 +232,12 @@ def run(words, redirection, folder="."):
     if program("bash") is None:
         missing("bash is not there")
     command = f'"{sys.executable}" -m polaroc {words} {redirection}'
+    # Without it, output that was not written shows only when Python ends.
+    buffered = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
     done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, check=False, cwd=folder
-    )
+        ["bash", "-c", command], capture_output=True, text=True, check=False, cwd=folder,
+        env=buffered,
+    )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,4 +1,4 @@
-"""What charts share: records of lines, layers, tooltips, and panels by prior."""
+"""Parts that charts share: records of lines, layers, tooltips, and panels by prior."""
 
 from collections.abc import Mapping, Sequence
 from math import isinf

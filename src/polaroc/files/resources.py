@@ -83,9 +83,11 @@ def _left_to_groups() -> Iterator[int]:
                 if folder.is_relative_to(root):
                     with suppress(OSError, ValueError):
                         left = int((folder / limit).read_text()) - int((folder / used).read_text())
-                        statistics = (folder / "memory.stat").read_text()
-                        cached = re.search(rf"^{reclaimable} (\d+)$", statistics, re.MULTILINE)
-                        yield left + (int(cached[1]) if cached else 0)
+                        with suppress(OSError):
+                            statistics = (folder / "memory.stat").read_text()
+                            cached = re.search(rf"^{reclaimable} (\d+)$", statistics, re.MULTILINE)
+                            left += int(cached[1]) if cached else 0
+                        yield left
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,6 +31,9 @@ from polaroc.typing import Array
 NO_VARIANCE = 1e-26
 # Variances below this share of the mean loss of a case are rounding.
 NO_LOSS_VARIANCE = 1e-13
+# Possible numbers of clusters per row up to which integers are not ranked, which takes as long as
+# the rest.
+SPARSE = 4
 CLASSES = ("positives", "negatives")
 # Variants for losses: more positives and negatives, and whether with the greatest loss or none.
 ONE_MORE = ((0, 0, False), (1, 0, True), (1, 0, False), (0, 1, True), (0, 1, False))
@@ -195,8 +199,14 @@ def cluster_numbers(clusters: pl.Series) -> Array:
     if clusters.dtype in TEXTUAL:
         # Codes of categories are found faster than ranks of words, and their order is irrelevant.
         clusters = clusters.cast(pl.String).cast(pl.Categorical).to_physical()
-    numbers: Array = (clusters.rank("dense").cast(pl.Int64) - 1).to_numpy()
-    return numbers
+    if clusters.dtype.is_integer() and len(clusters):
+        ends: Any = clusters.min(), clusters.max()
+        least, most = ends
+        if most - least < SPARSE * len(clusters) and most < 2**63:
+            numbers: Array = (clusters.cast(pl.Int64) - least).to_numpy()
+            return numbers
+    ranks: Array = (clusters.rank("dense").cast(pl.Int64) - 1).to_numpy()
+    return ranks
 
 
 def _clusters_in_keys(numbers: Array, key: Array) -> tuple[Array, Array]:

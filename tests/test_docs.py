@@ -188,7 +188,7 @@ def test_every_public_name_is_in_the_reference():
 
 
 def public(module):
-    """What a module offers: its __all__, or the functions, or errors, that it defines."""
+    """The public names of a module: its __all__, or the functions or errors that it defines."""
     kind = isclass if module is pr.errors else isfunction
     own = [name for name, thing in getmembers(module, kind) if thing.__module__ == module.__name__]
     return getattr(module, "__all__", [name for name in own if not name.startswith("_")])

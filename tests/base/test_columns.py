@@ -112,7 +112,7 @@ every_step_of_keys = pytest.mark.parametrize("name", PER_KEY)
 
 @cache
 def whole(name, *by):
-    """What a step makes of all predictions."""
+    """The result of a step on all predictions."""
     return STEPS[name](PREDICTIONS, [*by])
 
 

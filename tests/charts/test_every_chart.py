@@ -1,4 +1,4 @@
-"""What holds for every chart, on tables of every kind."""
+"""Properties of every chart, on tables of every kind."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What all commands share: refusals, exit codes, notes and signals."""
+"""Refusals, exit codes, notes and signals of all commands."""
 
 import json
 import runpy

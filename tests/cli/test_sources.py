@@ -1,4 +1,4 @@
-"""What commands read: results folders, wide tables, and text of other formats."""
+"""The input of commands: results folders, wide tables, and text of other formats."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What evaluate returns for every kind of frame and table."""
+"""Results of evaluate for every kind of frame and table."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,4 @@
-"""What the command line reads from files, by the numbers and keys that evaluate prints."""
+"""Files as the command line reads them, by the numbers and keys that evaluate prints."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""What rows say that are given several times: as copies in clusters, by a count, by a weight."""
+"""Rows that are given several times: as copies in clusters, by a count, by a weight."""
 
 from collections.abc import Callable
 from functools import cache

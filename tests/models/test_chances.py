@@ -14,7 +14,7 @@ MANY = 2001  # folds of which the covariance is all but known
 
 
 def chosen(values, ratio=0.0, measure="auprec", order=None):
-    """What is known of each model, in the order of the columns of folds × models."""
+    """The results for each model, in the order of the columns of folds × models."""
     names = [f"m{i:03}" for i in range(values.shape[1])]
     table = tidy(values, models=names, measure=measure, prior=0.1)
     models = pr.choose(table, measure, test_train_ratio=ratio).models.sort("model")

@@ -1,4 +1,4 @@
-"""What is wrong with the scores or the question is said, and first."""
+"""Warnings on the scores or the question come first."""
 
 import numpy as np
 import polars as pl

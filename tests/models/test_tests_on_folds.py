@@ -1,4 +1,4 @@
-"""What `compare` says of folds: the test of all models, and those of two at a time."""
+"""Tests of `compare` over folds: of all models, and of two at a time."""
 
 from itertools import combinations
 from math import sqrt

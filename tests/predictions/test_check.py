@@ -1,4 +1,4 @@
-"""What `check` says of a table: totals, warnings, cases and uneven test sets."""
+"""Results of `check`: totals, warnings, cases and uneven test sets."""
 
 from math import inf
 

@@ -25,7 +25,7 @@ SICK = pl.DataFrame({
 
 
 def by_class(table, **roles):
-    """What `check` says of each class, rows of no class left out."""
+    """The results of `check` for each class, rows of no class left out."""
     return pr.one_vs_rest(table, nulls="drop", **roles).pipe(pr.check)
 
 

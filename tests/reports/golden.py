@@ -89,7 +89,7 @@ def lines(section) -> Iterator[str]:
 
 
 def said(name: str) -> dict[str, list[str]]:
-    """What a reader of the page sees, by its sections; of charts their descriptions."""
+    """The text of the page that a reader sees, by section; of charts their descriptions."""
     table, asked = REQUESTS[name]()
     with TemporaryDirectory() as folder:
         page = pr.report(table, **ROLES | asked, path=Path(folder) / "page.html")

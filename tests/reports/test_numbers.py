@@ -20,7 +20,7 @@ ONE = FOLDS.filter(fold=1).drop("fold")
 
 
 def steep_and_broad(seed: int) -> pl.DataFrame:
-    """Of "steep" some positives lie above all negatives; "broad" has the larger area."""
+    """Some positives of "steep" lie above all negatives; "broad" has the larger area."""
     rng = np.random.default_rng(seed)
     truth, number, noise = np.arange(4000) < 1000, np.arange(4000), rng.normal(size=4000)
     steep = np.where(number < 400, 4 + 0.3 * noise, 0.8 * noise + 0.3 * truth)

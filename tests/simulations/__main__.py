@@ -1,4 +1,4 @@
-"""What ``python -m simulations`` runs: simulations/run.py."""
+"""The entry point of ``python -m simulations``: simulations/run.py."""
 
 from simulations.run import main
 

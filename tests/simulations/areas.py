@@ -76,7 +76,7 @@ def covered(
 
 
 def true_values(auc: float, rounded: bool, measures: tuple[str, ...]) -> pl.DataFrame:
-    """What the measures truly are."""
+    """The true values of the measures."""
     if measures == BALANCED:
         known = binormal.balanced_values(OVER, auc, rounded=rounded)
         rows = [(name, None, value) for name, value in known.items()]
@@ -181,7 +181,7 @@ KINDS = (
 def of_clusters(
     replicates: int, seed: int, patients: str, rows: str, correlation: float
 ) -> list[dict[str, object]]:
-    """What was found with clusters and without."""
+    """Results with clusters and without."""
     positive, _, negative = patients.removesuffix(" of both classes").partition(" + ")
     kind = int(positive), int(negative or 0), rows != "10"
     rng = np.random.default_rng([seed, KINDS.index(kind), round(10 * correlation)])
@@ -237,7 +237,7 @@ def weighted(
 
 
 def of_weights(replicates: int, seed: int, cases: str, weights: str) -> list[dict[str, object]]:
-    """What was found with weights, and with these taken for counts."""
+    """Results with weights, and with these taken for counts."""
     rng = np.random.default_rng([seed, WEIGHTED.index({"cases": cases, "weights": weights})])
     recall = float(norm.sf(THRESHOLD - binormal.shift(AUC)))
     found, of = ({way: Counter[str]() for way in ("weight", "count")} for _ in range(2))

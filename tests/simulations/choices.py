@@ -96,7 +96,7 @@ SHAPES: dict[str, Known | Cases | Folds | CostCases] = {
 
 
 class Answer(NamedTuple):
-    """What is said of the picked model, and what is true of it."""
+    """Statements about the picked model, and their true values."""
 
     probability: float
     right: bool
@@ -136,7 +136,7 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
 
 
 def answer(candidates: Candidates, true: np.ndarray, best: int) -> Answer | None:
-    """What is said of the model with the best mean, beside what is true; None if nothing is."""
+    """Statements about the model with the best mean, and their true values; None without any."""
     ranked, _ = ranked_models(candidates, LEVEL)
     first, sign = ranked.row(0, named=True), 1 if candidates.higher else -1
     if first["probability_best"] is None:
@@ -157,7 +157,7 @@ def judged_by(
     evidence: Evidence, ends: tuple[np.ndarray, np.ndarray] | None = None, *, higher: bool = True,
     bounds: tuple[float, float] = (-inf, inf),
 ) -> Candidates:  # fmt: skip
-    """What models are chosen by, with the limits of each by itself."""
+    """Candidates to choose from, with the limits of each by itself."""
     means = evidence.estimates
     if ends is None:
         ends = tuple(end[0] for end in evidence.limits(LEVEL))
@@ -237,7 +237,7 @@ def scores_of(
 
 
 def of_folds(rng: np.random.Generator, true: np.ndarray, shape: Folds) -> Candidates:
-    """What a fold shares among models, what a model shares among folds, and noise."""
+    """An effect of each fold, an effect of each model, and noise."""
     own = rng.normal(size=(shape.folds, len(true)))
     # The mean of J values of variance 1 has the variance 1/J + r, at a factor of 1.
     shared = shape.factor**2 * (1 / shape.folds + shape.ratio) - 1 / shape.folds
@@ -287,7 +287,7 @@ def of_cases(rng: np.random.Generator, true: np.ndarray, shape: Cases) -> Candid
 def of_design(
     replicates: int, seed: int, design: str, models: int, spread: float
 ) -> dict[str, float | None]:
-    """What was said and is true, on average; the bias that is kept where models are equal."""
+    """Means of statements and true values; the bias that is kept where models are equal."""
     found = answers(design, models, spread, replicates, seed)
     mean = found.mean(axis=0)
     return {
@@ -300,7 +300,7 @@ def of_design(
 
 
 def cells(designs: tuple[str, ...], models: tuple[int, ...], spreads: tuple[float, ...]) -> list:
-    """Of each design each number of models with each spread."""
+    """Each number of models with each spread, for each design."""
     return [{"design": design, "models": count, "spread": spread}
             for design, count, spread in product(designs, models, spreads)]  # fmt: skip
 

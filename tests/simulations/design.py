@@ -10,7 +10,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 class Design(NamedTuple):
-    """What is simulated: the cells of a grid, and what is counted in one."""
+    """A simulation: the cells of a grid, and the quantities of each."""
 
     cells: Sequence[Mapping[str, object]]
     # Called with the number of replicates, the seed and a cell; returns columns, or rows of them.

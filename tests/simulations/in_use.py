@@ -181,7 +181,7 @@ def tables(
 
 
 def true_rates(scores: np.ndarray, sizes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Of thresholds among posteriors."""
+    """Rates of thresholds among posteriors."""
     odds = scores / (1 - scores) * sizes[1] / sizes[0]
     raw = np.log(odds) / DISTANCE + DISTANCE / 2
     return norm.sf(raw - DISTANCE), norm.sf(raw)
@@ -197,7 +197,7 @@ def true_auprec(prior: float) -> float:
 def carried_once(
     rng: np.random.Generator, runs: int, sizes: tuple[int, int], prior: float
 ) -> list[pl.DataFrame]:
-    """What limits at estimated priors hold, by quantity; 1,000 cases in use.
+    """Coverage of limits at estimated priors, by quantity; 1,000 cases in use.
 
     Thresholds are chosen on the reference at the estimate, and judged on other cases.
     """

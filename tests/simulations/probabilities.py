@@ -41,7 +41,7 @@ WEIGHTS = norm.pdf(NODES) * (NODES[1] - NODES[0])
 
 
 def log_odds(x: np.ndarray, separation: float, prior: float, slope: float) -> np.ndarray:
-    """Of a score that is right at a prior where the slope is 1."""
+    """Results for a score that is right at a prior where the slope is 1."""
     return slope * (separation * x - separation**2 / 2 + logit(prior))
 
 

@@ -347,7 +347,7 @@ def of_models(
 
 
 class AtEstimate(NamedTuple):
-    """Of each sample, whether there was an interval, it held, the promise broke; recalls."""
+    """For each sample whether there was an interval, it held, the promise broke; recalls."""
 
     given: np.ndarray
     held: np.ndarray

@@ -10,7 +10,7 @@ SCALE, FREEDOM = 0.45, 0.5
 
 
 class Two(NamedTuple):
-    """What is known of the model that is ahead, and of the other one."""
+    """The results for the model that is ahead, and for the other one."""
 
     probability_best: float  # of the one that is ahead
     kept: float  # the share of its lead that is left of it
@@ -18,7 +18,7 @@ class Two(NamedTuple):
 
 
 def of_two(lead: float) -> Two:
-    """Of a lead in standard errors of the difference."""
+    """The posterior of a lead in standard errors of the difference."""
 
     def integral(what):
         def weighted(spread):

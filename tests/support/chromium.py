@@ -20,7 +20,7 @@ FLAGS = (
 
 
 def lacking() -> str | None:
-    """What is not installed that a browser needs."""
+    """Missing parts that a browser needs."""
     if not (program("chromium") and program("chromedriver")):
         return "chromium and chromedriver are not installed (Debian: chromium, chromium-driver)"
     return None if find_spec("selenium") else "selenium is not installed (extra `test-all`)"

@@ -13,7 +13,7 @@ OPTIONS = {name for command in COMMANDS.values() for one in command.params for n
 
 
 def polaroc(*words: object, stdin: bytes | None = None, columns: int | None = None) -> Any:
-    """What a command prints; the options that its hints name are there."""
+    """The output of a command; the options that its hints name exist."""
     environment = {} if columns is None else {"COLUMNS": str(columns)}
     result = CliRunner(env=environment).invoke(
         app, [str(word) for word in words], input=stdin, prog_name="polaroc"

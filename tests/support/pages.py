@@ -64,7 +64,7 @@ def hostile_report(path: Path) -> Path:
 
 
 def content(table, folder: Path, **asked) -> dict:
-    """What a report says, as JSON."""
+    """The content of a report, as JSON."""
     path = pr.report(table, path=folder / "content.json", **{**ASKED, "over": OVER, **asked})
     return json.loads(path.read_text(encoding="utf-8"))
 

@@ -156,7 +156,7 @@ def rates(rows: Iterable[Row], threshold: float) -> tuple[float, float]:
 def of_calls(
     rows: Iterable[Row], threshold: float, prior: float, cost_fn: float = 1, cost_fp: float = 1
 ) -> dict[str, float]:
-    """What comes of a threshold, by the names that functions have for it."""
+    """Results for a threshold, by the names that functions have for it."""
     t, f = rates(rows, threshold)
     tp, fp, fn, tn = prior * t, (1 - prior) * f, prior * (1 - t), (1 - prior) * (1 - f)
     cost = cost_fn * fn + cost_fp * fp

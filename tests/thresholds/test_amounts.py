@@ -34,7 +34,7 @@ def mean_costs(table):
 
 
 def class_costs(table, model, at):
-    """What is missed per positive, and what alarms cost per negative, case by case."""
+    """Amount missed per positive and cost of alarms per negative, case by case."""
     sums, totals = {True: 0.0, False: 0.0}, {True: 0, False: 0}
     for truth, score, cost in table.select("truth", model, "cost").iter_rows():
         called = at is not None and score >= at

@@ -33,7 +33,7 @@ def judged(test: pl.DataFrame, points=POINTS, **arguments) -> dict:
 
 
 def counted(tp, fn, fp, tn, **arguments) -> dict:
-    """Of so many cases, one row for each kind."""
+    """A table of so many cases, one row for each kind."""
     rows = table(1, 1, 1, 1, n=[tp, fn, fp, tn])
     return judged(rows, 0.5, count="n", **arguments)
 

@@ -247,7 +247,7 @@ def test_with_many_cases_a_promised_share_of_alerts_is_nearly_used():
      ({"precision": 0.5, "recall": 0.2, "fpr": 0.05}, (0.05, 0.2))],
 )  # fmt: skip
 def test_with_many_cases_nearly_the_best_recall_is_promised(limits, ends):
-    """Of normal scores, whose rates are known."""
+    """A table of normal scores, whose rates are known."""
     shift = 2**0.5 * norm.ppf(0.9)
     at = np.linspace(-2, 6, 8_001)
     t, f = norm.sf(at - shift), norm.sf(at)

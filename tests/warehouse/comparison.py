@@ -77,5 +77,5 @@ def odd(name: str) -> pl.DataFrame:
 
 
 def lazily(function, table: pl.DataFrame, **kwargs) -> pl.DataFrame:
-    """What a lazy plan says, which cannot raise."""
+    """The result of a lazy plan, which cannot raise."""
     return function(table.lazy(), **kwargs).collect()

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from command_line import COMMANDS, polaroc
-from programs import missing, program
+from programs import missing, package, program
 
 import polaroc as pr
 
@@ -214,6 +214,7 @@ def test_every_function_and_command_is_on_the_page_of_the_api():
 def test_the_api_is_printed_on_two_sheets(tmp_path):
     if (chromium := program("chromium")) is None:
         missing("Chromium is not there")
+    package("sphinx", "docs")
     page, printed = tmp_path / "sheets.html", tmp_path / "sheets.pdf"
     sheets = runpy.run_path(str(ROOT / "docs" / "extensions" / "sheets.py"))["sheets"]
     page.write_text(sheets(ONE_PAGE))

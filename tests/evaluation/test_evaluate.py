@@ -45,6 +45,15 @@ def test_files_are_read_and_results_written_in_the_streaming_engine(tmp_path):
     close(found, pr.evaluate(PREDICTIONS, over=(0.05, 0.2)))
 
 
+@pytest.mark.parametrize("role", ["count", "weight"])
+def test_the_hull_of_rows_that_count_for_nothing_has_no_area(role):
+    table = pl.DataFrame({"truth": [1, 0], "score": [0.5, 0.2], "size": [0, 0]})
+    found = pr.evaluate(table, **{role: "size"}, interpolation="hull", priors=0.5)
+    assert found.select("measure", "estimate", "positives").rows() == [
+        ("auc", None, 0), ("auprec", None, 0),
+    ]  # fmt: skip
+
+
 def test_keys_come_in_one_order_everywhere():
     table = PREDICTIONS.with_columns(pl.col("model").replace("B", None))
     curves = pr.curve(table, **MODELS)

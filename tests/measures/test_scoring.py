@@ -152,6 +152,19 @@ def test_what_is_no_probability_is_null_with_a_note(scores, losses, word, priors
         assert found.filter(pl.col("estimate").is_null())["note"].str.contains(word).all()
 
 
+@pytest.mark.parametrize("prior", [1e-9, 0.3, 1 - 1e-9])
+def test_losses_at_extreme_priors_are_those_by_hand(prior):
+    table = pl.DataFrame({"truth": [1, 0], "score": [0.5, 0.5]})
+    asked = {**NAMES, "priors": prior, "score_prior": 0.5, "measure": [*AT_PRIORS, "brier_skill"]}
+    found = dict(pr.evaluate(table, **asked).select("measure", "estimate").rows())
+    # The probability of both cases is the prior.
+    variance, entropy = prior * (1 - prior), special.entr(prior) + special.entr(1 - prior)
+    assert found == pytest.approx(
+        {"brier": variance, "log_loss": entropy, "calibration_loss": 0, "brier_skill": 0,
+         "refinement_loss": variance}, rel=1e-12, abs=1e-14,
+    )  # fmt: skip
+
+
 def test_losses_are_taken_by_name_only():
     by_default = pr.evaluate(predictions(1), **NAMES, over=OVER)["measure"].unique()
     assert not {*by_default} & {*AT_PRIORS, *RANGES, "brier_skill"}

@@ -90,13 +90,14 @@ def hull_segments(
     )
     anchors = ends.with_columns(pl.col("tp", "fp") * 0)
     cells = segments.with_columns(pl.Series(KEY_INDEX, np.repeat(number, np.diff(starts))))
-    points = pl.concat(
+    parts = (
         part.select(
             KEY_INDEX, pl.lit(score, pl.Float64).alias(SCORE), pos=pl.col("tp"), neg=pl.col("fp"),
             tp="tp", fp="fp", positives="positives", negatives="negatives",
         )
         for part, score in ((anchors, None), (cells, 0.0), (ends, 0.0))
-    ).sort(KEY_INDEX, maintain_order=True)  # fmt: skip
+    )  # fmt: skip
+    points = pl.concat(parts, how="vertical_relaxed").sort(KEY_INDEX, maintain_order=True)
     rising = hulls_of_sorted(points).filter((pl.col("pos") > 0) & (pl.col("negatives") > 0))
     first = np.searchsorted(rising[KEY_INDEX].to_numpy(), np.append(number, len(number)))
     return rising.select(COUNTS), first

@@ -57,7 +57,7 @@ class Scored:
     def brier(self, skew: Skew) -> pl.Expr:
         """Its part of the Brier score: π pos (1 − p)² + (1 − π) neg p²."""
         errors = self.neg * self.a.pow(2) + skew * (self.pos * self.c.pow(2))
-        return (1 - _prior(skew)) * errors / (self.a + skew * self.c).pow(2)
+        return skew * _prior(skew) * errors / (self.a + skew * self.c).pow(2)
 
     def log_loss(self, skew: Skew) -> pl.Expr:
         """Its part of −π pos ln p − (1 − π) neg ln(1 − p), but for what `LOG_A` adds.
@@ -65,7 +65,7 @@ class Scored:
         ln(c + a/λ) + ln λ is the logarithm of a + λc: for large λ fewer digits cancel.
         """
         prior = _prior(skew)
-        share = self.pos * prior + self.neg * (1 - prior)
+        share = (self.pos + self.neg * skew) * prior
         return share * (self.c + self.a / skew).log()
 
     def losses(self, name: str, skew: Skew) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
@@ -74,11 +74,12 @@ class Scored:
         The derivative is that with respect to the log-odds of the score prior.
         """
         p, prior = self.a / (self.a + skew * self.c), _prior(skew)
-        pos, neg = prior * self.pos, (1 - prior) * self.neg
+        other = skew * prior
+        pos, neg = prior * self.pos, other * self.neg
         if name == "log_loss":
-            return -prior * p.log(), -(1 - prior) * (-p).log1p(), pos * (1 - p) - neg * p
+            return -prior * p.log(), -other * (-p).log1p(), pos * (1 - p) - neg * p
         derivative = 2 * p * (1 - p) * (pos * (1 - p) - neg * p)
-        return prior * (1 - p) ** 2, (1 - prior) * p**2, derivative
+        return prior * (1 - p) ** 2, other * p**2, derivative
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ def check_score_prior(score_prior: object) -> None:
 
 
 def _prior(skew: Skew) -> Skew:
+    """The prior π; 1 − π is λπ, which keeps its digits where π is near 1."""
     return 1 / (1 + skew)
 
 
@@ -166,7 +168,7 @@ def _log_loss(
     def constant(skew: Skew) -> pl.Expr:
         prior = _prior(skew)
         logarithm = skew.log() if isinstance(skew, pl.Expr) else pl.lit(skew).log()
-        return prior * (logarithm - log_a) - (1 - prior) * log_c
+        return prior * (logarithm - log_a - skew * log_c)
 
     logs = {
         of_class: share * pl.when(part > 0).then(part).otherwise(1.0).log()
@@ -194,7 +196,7 @@ def _refinement(
     A segment of the hull holds πΔt positives and (1−π)Δf negatives: times p(1−p) of the segment.
     """
     name, s = f"{PRIVATE}refinement_{label}", arguments.segment
-    left = _mean(lambda skew: (1 - _prior(skew)) * s.dt * s.df / (s.dt + skew * s.df), nodes)
+    left = _mean(lambda skew: skew * _prior(skew) * s.dt * s.df / (s.dt + skew * s.df), nodes)
     return Measure(
         name="refinement_loss", estimate=arguments.column(name), hull_sums={name: left},
         bounds=(0.0, None),

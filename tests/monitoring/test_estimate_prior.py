@@ -175,13 +175,20 @@ def greatest(pos, neg, mixed, prior: float | None = None) -> tuple[float, float]
     """The greatest log likelihood of three samples in the same bins, and its prior, by BFGS."""
     k = len(pos)
 
-    def lost(values: np.ndarray) -> float:
+    def lost(values: np.ndarray) -> tuple[float, np.ndarray]:
         p, q = (special.softmax(np.append(part, 0)) for part in np.split(values[: 2 * k - 2], 2))
         share = special.expit(values[-1]) if prior is None else prior
-        return -(pos @ np.log(p) + neg @ np.log(q) + mixed @ np.log(share * p + (1 - share) * q))
+        in_use = share * p + (1 - share) * q
+        of_p, of_q = mixed * share * p / in_use, mixed * (1 - share) * q / in_use
+        slopes = [
+            *(pos + of_p - (pos + of_p).sum() * p)[:-1],
+            *(neg + of_q - (neg + of_q).sum() * q)[:-1],
+            ((1 - share) * of_p - share * of_q).sum() if prior is None else 0.0,
+        ]
+        return -(pos @ np.log(p) + neg @ np.log(q) + mixed @ np.log(in_use)), -np.array(slopes)
 
     found = min(
-        (optimize.minimize(lost, np.append(np.zeros(2 * k - 2), start), options={"gtol": 1e-9})
+        (optimize.minimize(lost, np.append(np.zeros(2 * k - 2), start), jac=True)
          for start in (-3.0, 0.0)),
         key=lambda one: one.fun,
     )  # fmt: skip
@@ -203,9 +210,9 @@ def test_estimate_limits_and_p_value_are_those_of_the_likelihood(mixed):
     def beyond(other: float) -> float:
         return 2 * (top - greatest(*samples, other)[0]) - quantile
 
-    least = optimize.bisect(beyond, 1e-4, prior) if beyond(1e-4) > 0 else 0.0
+    least = optimize.brentq(beyond, 1e-4, prior) if beyond(1e-4) > 0 else 0.0
     assert found["lower"] == pytest.approx(least, abs=1e-4)
-    assert found["upper"] == pytest.approx(optimize.bisect(beyond, prior, 0.999), abs=1e-4)
+    assert found["upper"] == pytest.approx(optimize.brentq(beyond, prior, 0.999), abs=1e-4)
     free = sum(float(n @ np.log(n / n.sum())) for n in samples)
     assert found["shift_p"] == pytest.approx(stats.f.sf((free - top), 2, 99), abs=1e-5)
 

@@ -296,6 +296,24 @@ def test_further_rates_are_beside_the_others():
     assert ends_of(found, "npv") == pytest.approx(ends_of(other, "precision"), abs=1e-3)
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_threshold_that_calls_all_weighted_cases_has_rates_of_one(lazy):
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame(
+        {
+            "site": np.repeat(np.arange(200), 8), "truth": [1, 0] * 800,
+            "score": rng.random(1_600), "weight": rng.random(1_600),
+        }
+    )  # fmt: skip
+    rows = table.lazy() if lazy else table
+    names = ["npv", "likelihood_ratio_negative"]
+    found = pr.apply_thresholds(rows, -1.0, by="site", weight="weight", rates=names)
+    found = found.lazy().collect()
+    assert found.select("tpr", "fpr").unique().rows() == [(1.0, 1.0)]
+    # No case is called negative.
+    assert found[names].null_count().row(0) == (200, 200)
+
+
 def test_limits_of_unequal_weights_are_wider():
     rows = table(15, 5, 6, 14).with_columns(w=1 + pl.int_range(pl.len()) % 2 * 3)
     weighted, of_counts = judged(rows, weight="w"), judged(rows, count="w")

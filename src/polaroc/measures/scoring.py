@@ -64,8 +64,7 @@ class Scored:
 
         ln(c + a/λ) + ln λ is the logarithm of a + λc: for large λ fewer digits cancel.
         """
-        prior = _prior(skew)
-        share = (self.pos + self.neg * skew) * prior
+        share = _prior(skew) * (self.pos + skew * self.neg)
         return share * (self.c + self.a / skew).log()
 
     def losses(self, name: str, skew: Skew) -> tuple[pl.Expr, pl.Expr, pl.Expr]:

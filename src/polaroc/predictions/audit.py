@@ -60,8 +60,8 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     -------
     DataFrame
         One row per key, sorted: the keys; `rows` Int64, the sum of the counts if there is a
-        `count`; `missing` Int64, the number of rows with a null or NaN score, truth or weight,
-        which `note` tells apart; of the others `positives`, `negatives` (Int64, Float64 if
+        `count`; `missing` Int64, how many of them have a null or NaN score, truth or weight (`note`
+        counts rows of the table); of the others `positives`, `negatives` (Int64, Float64 if
         weighted); `prior` Float64, the observed share of positives; `scores` Int64, the number of
         distinct scores; `lowest`, `highest` Float64; `note` String, or null. With several keys,
         "model" or else the first key tells models apart, and the others test sets: `note` says

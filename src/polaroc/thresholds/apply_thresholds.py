@@ -314,12 +314,20 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
         (pl.col(name) - pl.col(private(name))).abs() <= ROUNDING * pl.col(name).abs()
         for name in TUNED
     ]
+    # Sums of weights are rounded; where all cases of a class are called, its rate is 1.
+    counts = [
+        pl.when(pl.col(name) < pl.col(total) * (1 - ROUNDING))
+        .then(name)
+        .otherwise(total)
+        .alias(name)
+        for name, total in zip(COUNTS, ("positives", "negatives"), strict=True)
+    ]
     return (
         totals(table)
         .select(*table.keys, "positives", "negatives", "note")
         .pipe(join_by_key, placed, shared)
         .pipe(join_by_key, called, [*table.keys, POINT])
-        .with_columns(pl.when(HAS_POINT).then(pl.col(COUNTS)), threshold=AT)
+        .with_columns(*(pl.when(HAS_POINT).then(count) for count in counts), threshold=AT)
         .with_columns(tpr=rate(COUNTS[0], "positives"), fpr=rate(COUNTS[1], "negatives"))
         .with_columns(pl.all_horizontal(as_tuned).fill_null(False).alias(IS_SAME))
     )

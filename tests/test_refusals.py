@@ -331,7 +331,7 @@ REFUSALS = [
     ("pr.operating_points(curve, priors=estimate.with_columns(model=1))",
      "the key 'model' is String", InvalidTable),
     ("pr.operating_points(one, 'recall', target=0.5, confidence=0.9, weight='case', **of_one)",
-     "weights", InvalidPredictions),
+     "operating_points(confidence=) does not support weight", NotSupported),
     # apply_thresholds
     ("pr.apply_thresholds(one, points, intervals=True, level=95, **of_one)",
      "level is 95, allowed is 0 < level < 1"),

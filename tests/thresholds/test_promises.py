@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 from scipy.stats import binom, binomtest, norm
 
 import polaroc as pr
-from polaroc.errors import InvalidPredictions
+from polaroc.errors import NotSupported
 
 NAMES = {"truth": "truth", "score": "score"}
 TWENTY = pr.datasets.twenty_scores()
@@ -372,10 +372,9 @@ def test_weights_promise_nothing(weight):
     asked = {"rule": "recall", "target": 0.5, "confidence": 0.9}
     rows = table().with_columns(weight=weight)
     curve = pr.curve(rows, **NAMES, weight="weight")
-    with pytest.raises((InvalidPredictions, pl.exceptions.ComputeError), match="there are weights"):
-        pr.operating_points(curve, **asked)
-    with pytest.raises(InvalidPredictions, match="there are weights"):
-        points(rows, **asked, weight="weight")
+    for frame, roles in ((curve, {}), (rows, NAMES | {"weight": "weight"})):
+        with pytest.raises(NotSupported, match=r"operating_points\(confidence=\) does not support"):
+            pr.operating_points(frame, **asked, **roles)
 
 
 @pytest.mark.parametrize("key", ["positives", "negatives"])

@@ -124,7 +124,7 @@ def choose(
         cases among the others, and measures that the table lacks over the range (its mean, or the
         measure at all priors that stand for the range).
     NotSupported
-        For `by`.
+        For `by`; with `confidence`, for a `weight`.
 
     Notes
     -----

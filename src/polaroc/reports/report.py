@@ -111,7 +111,7 @@ def report(
     InvalidPredictions, InvalidArgument, InvalidTable
         As in `evaluate`, `choose` and `operating_points`.
     NotSupported
-        For `by`.
+        For `by`; with `confidence`, for a `weight`.
     OutputRefused
         Where `path` is a file that is no report.
 

@@ -151,8 +151,9 @@ def operating_points(
     ------
     InvalidArgument, InvalidTable, InvalidPredictions
         For an unknown rule, or a target, constraint, cost or prior outside what is
-        allowed; where the columns or rows of a curve are missing; with `confidence`, for
-        a `weight`, or for a curve of weights.
+        allowed; where the columns or rows of a curve are missing.
+    NotSupported
+        With `confidence`, for a `weight`, or for a curve of weights.
 
     Notes
     -----

@@ -41,7 +41,7 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import PRIOR_LIMITS, private, within
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidArgument, NotSupported
 from polaroc.predictions.cases import Cases
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.rate_limits import EFFECTS, FEW_CLUSTERS, with_effects
@@ -261,8 +261,8 @@ def check_promising(curve_or_cases: Cases[Any] | pl.DataFrame | pl.LazyFrame) ->
     else:
         has_weights = not curve_or_cases.lazy().collect_schema()["tp"].is_integer()
     if has_weights:
-        raise InvalidPredictions(
-            "there are weights, and a promise counts cases: where weights depend on scores it "
-            "would be broken in up to seven of ten samples.",
+        raise NotSupported(
+            "operating_points(confidence=) does not support weight: a promise counts cases, and "
+            "where weights depend on scores it would be broken in up to seven of ten samples.",
             hint="leave confidence out; or name as count a column of the cases per row.",
         )

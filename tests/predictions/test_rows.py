@@ -1,6 +1,7 @@
 """Rows that cannot be ranked, and how often a row counts: scores, weights and counts."""
 
 from datetime import date
+from functools import partial
 from math import inf, nan
 
 import polars as pl
@@ -106,6 +107,26 @@ def test_missing_values_are_dropped_if_asked_and_noted(table, rows, words, lazy)
     assert not found.filter(k="a")["note"].str.contains("dropped").any()
     kept = pr.evaluate(SOUND.filter(~pl.int_range(8).is_in(rows)), **ROLES)
     assert_same_numbers(found.drop("note"), kept.drop("note"))
+
+
+@missing
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(
+    "function",
+    [
+        partial(pr.operating_points, rule="threshold", target=2.5),
+        partial(pr.expected_cost, over=(0.1, 0.3)),
+        partial(pr.decision_curve, thresholds=[0.5]),
+    ],
+    ids=["operating_points", "expected_cost", "decision_curve"],
+)
+def test_functions_of_curves_say_how_many_rows_were_dropped(table, rows, words, function, lazy):
+    table = table.with_columns(pl.col("score") / 10)
+    found = function(table.lazy() if lazy else table, **ROLES, nulls="drop").lazy().collect()
+    # Without negatives a decision curve has no row.
+    assert found["k"].to_list() == ["a", "b"] or words == "3 null scores"
+    says_so = pl.col("note").str.contains(f"dropped {words}").fill_null(False)
+    assert found.filter(says_so).equals(found.filter(k="b"))
 
 
 @missing

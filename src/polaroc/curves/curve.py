@@ -17,10 +17,12 @@ from polaroc.base.columns import (
     collect_like,
     curve_keys,
     engine_for,
+    join_by_key,
     private,
     within,
 )
 from polaroc.base.tables import as_polars
+from polaroc.base.text import joined_notes
 from polaroc.curves.segments import COUNTS, rate
 from polaroc.curves.totals import totals
 from polaroc.errors import InvalidTable, quoted
@@ -30,8 +32,8 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import Table
 
-# Whether a curve has all its rows; whether a row is the last of its score.
-IS_WHOLE, IS_LAST = private("is_whole"), private("is_last")
+# Whether a curve has all its rows; whether a row is the last of its score; note on dropped rows.
+IS_WHOLE, IS_LAST, NOTE = private("is_whole"), private("is_last"), private("note")
 
 
 @frame_of_cases
@@ -101,10 +103,17 @@ def cases_or_curve(
 def result_like(
     source: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
 ) -> pl.DataFrame | pl.LazyFrame:
-    """A result as a LazyFrame where the cases or curves are lazy, else as a DataFrame."""
-    if isinstance(source, Cases):
-        return source.like(result)
-    return collect_like(source, result)  # type: ignore[type-var]
+    """A result as a LazyFrame where the cases or curves are lazy, else as a DataFrame.
+
+    Its `note` says how many rows of the cases were dropped.
+    """
+    if not isinstance(source, Cases):
+        return collect_like(source, result)  # type: ignore[type-var]
+    if source.nulls == "drop":
+        dropped = pl.col("note").str.extract("(dropped [^;]+)").alias(NOTE)
+        of_keys = totals(read(source)).select(*source.keys, dropped)
+        result = join_by_key(result, of_keys, source.keys).with_columns(joined_notes("note", NOTE))
+    return source.like(result.drop(NOTE, strict=False))
 
 
 def curves_of(source: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:

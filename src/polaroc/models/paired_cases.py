@@ -16,7 +16,6 @@ from polaroc.measures.catalog import CATALOG, select_measures
 from polaroc.measures.scoring import CASE_LOSSES
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import left_out
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Array, Prior
 
@@ -89,7 +88,10 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
     kept, warnings = rows.filter(is_scored).drop("error", strict=False), list[str]()
     if cases.case is None:
         if dropped := rows.height - kept.height:
-            warnings.append(left_out(dropped))
+            warnings.append(
+                f"{dropped:,} rows were left out: their score, truth, count or weight is null or "
+                "NaN."
+            )
         return replace(cases, rows=kept, nulls="raise", errors=()), warnings
     models, number = rows["model"].n_unique(), rows.select(ids).n_unique()
     whole = kept.group_by(ids).agg(MODELS).filter(model=models)

@@ -291,7 +291,8 @@ def cases(table: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
             true. Texts such as "NA" or "" are missing truths unless they are named here.
         nulls
             ``"raise"``: null or NaN scores and null truths, counts or weights are an error.
-            ``"drop"``: such rows are left out, and results say how many.
+            ``"drop"``: such rows are left out; the `note` or the `warnings` of a result say how
+            many (a curve has neither).
 
     Returns
     -------

@@ -254,11 +254,6 @@ def _first_labels(labels: pl.Series) -> str:
     return quoted(labels.to_list(), most=5)
 
 
-def left_out(count: int) -> str:
-    """Note on dropped rows."""
-    return f"{count:,} rows were left out: their score, truth, count or weight is null or NaN."
-
-
 def label_extremes(counts: pl.Expr) -> list[pl.Expr]:
     """The two aggregates that `label_note` needs: the least and the greatest code of the rows.
 

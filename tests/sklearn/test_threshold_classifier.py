@@ -210,6 +210,21 @@ def test_a_promise_is_made_on_cases_that_the_classifier_never_saw():
     assert held_out.threshold_ < plain.fit(X[tune], Y[tune]).threshold_
 
 
+def test_a_promise_allows_for_groups():
+    fitted = GaussianNB().fit(X, Y)
+    asked = {"rule": "recall", "target": 0.5, "confidence": 0.9}
+    model = PriorThresholdClassifier(fitted, prior=0.1, cv="prefit", **asked)
+    of_cases = model.fit(X, Y).threshold_
+    # Four copies of each case promise no more than the case does.
+    copies = np.repeat(np.arange(len(Y)), 4)
+    assert model.fit(X[copies], Y[copies]).threshold_ > of_cases
+    assert model.fit(X[copies], Y[copies], groups=copies).threshold_ <= of_cases
+    groups = np.arange(len(Y)) // 4
+    table = {"truth": Y, "score": fitted.predict_proba(X)[:, 1], "group": groups}
+    expected = pr.operating_points(table, **asked, cluster="group")["threshold"].item()
+    assert model.fit(X, Y, groups=groups).threshold_ == expected
+
+
 def test_scores_of_balanced_training_are_right_at_one_half():
     estimator = LogisticRegression(class_weight="balanced")
     asked = {"prior": 0.05, "rule": "posterior", "cost_fn": 10, "cv": 3}

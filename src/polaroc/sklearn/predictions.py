@@ -112,15 +112,10 @@ def cross_val_predictions(
             if tested[test].any():
                 repeat, tested = repeat + 1, np.zeros_like(tested)
             tested[test] = True
+            key = pl.DataFrame({"model": [name], "repeat": [repeat], "fold": [fold]})
             scored = cases.scored(model, test, response_method)
-            numbers = {"repeat": pl.lit(repeat, pl.Int64), "fold": pl.lit(fold, pl.Int64)}
-            tables.append(scored.with_columns(model=pl.lit(name), **numbers))
-    keys = ["model", "repeat", "fold"]
-    table = pl.concat(tables).select(*keys, pl.exclude(keys)).sort("model", "fold", "case")
-    if groups is None:
-        return table
-    group = as_polars({"group": groups}).lazy().collect()["group"]
-    return table.with_columns(group.gather(table["case"]))
+            tables.append(key.join(scored, how="cross"))
+    return pl.concat(tables).sort("model", "fold", "case")
 
 
 def _named_estimators(estimators: Any) -> dict[str, Any]:
@@ -209,7 +204,7 @@ class LabelledCases(NamedTuple):
         return list(results["estimator"])
 
     def scored(self, model: Any, test: Array, response_method: str | Sequence[str]) -> pl.DataFrame:
-        """The predictions of a fitted classifier: `case`, `truth`, `score` and `weight`."""
+        """The predictions of a fitted classifier, with the `weight` and the `group` of cases."""
         from sklearn.utils import _safe_indexing
 
         columns = {
@@ -220,9 +215,10 @@ class LabelledCases(NamedTuple):
             ),
         }
         if self.weight is not None:
-            columns["weight"] = self.weight[test]
-        types = {"case": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
-        return pl.DataFrame(columns).cast({name: types[name] for name in columns if name in types})
+            columns["weight"] = self.weight[test].astype(float)
+        if self.groups is not None:
+            columns["group"] = _safe_indexing(self.groups, test)
+        return as_polars(columns).lazy().cast({"case": pl.Int64, "score": pl.Float64}).collect()
 
 
 class _NoScore:

@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from polaroc.errors import InvalidArgument
-from polaroc.predictions.cases import cases as cases_of
 from polaroc.priors.beliefs import Belief
 from polaroc.sklearn.predictions import SCORES, LabelledCases, positive_scores
 from polaroc.thresholds.operating_points import operating_points
@@ -141,7 +140,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         sample_weight
             Case weights ≥ 0, for the classifier and for the threshold.
         groups
-            The group of each case, for the splitter.
+            The group of each case, for the splitter; a promise allows for them as for a `cluster`.
         **params
             Other arguments of the classifier's `fit`.
 
@@ -184,12 +183,11 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             cases.scored(model, test, self.response_method) for model, test in scored
         )
         self.operating_point_ = operating_points(
-            cases_of(
-                predictions, case=None, weight=None if sample_weight is None else "weight"
-            ),
-            self.rule, priors=self.prior, over=self.over, target=self.target,
+            predictions, self.rule, priors=self.prior, over=self.over, target=self.target,
             constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,
             cost_fp=self.cost_fp, beta=self.beta, score_prior=self.score_prior,
+            case=None, weight=None if sample_weight is None else "weight",
+            cluster=None if groups is None else "group",
         )  # fmt: skip
         threshold, recall, note = self.operating_point_.select("threshold", "tpr", "note").row(0)
         if recall is None:

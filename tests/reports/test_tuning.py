@@ -143,6 +143,16 @@ def test_another_model_that_costs_less_at_some_priors_is_named(tmp_path):
     assert 0 <= float(named) - 100 * odds / (1 + odds) < 15 / 24
 
 
+def test_one_model_with_a_threshold_is_not_compared_with_itself(tmp_path):
+    other = pl.when(pl.col("model") == "A").then("score").otherwise(pl.col("case") % 10)
+    two = ONE.filter(pl.col("model") != "C").with_columns(other)
+    test, tuning = (two.filter(pl.col("case") % 2 == part) for part in (1, 0))
+    asked = {"constraints": {"precision": 0.4}, "confidence": 0.95, "tuning": tuning}
+    said = reported(tmp_path, test, **asked)
+    assert "This leaves out B" in pr.choose(test, over=OVER, **asked).answer
+    assert "share of positives" not in " ".join(said["what_would_change_it"])
+
+
 @pytest.mark.parametrize("case", [None, "case"])
 def test_tuning_cases_among_the_others_are_refused_whatever_their_scores(tmp_path, case):
     some = TEST.filter(pl.col("case") % 3 == 0)

@@ -309,7 +309,7 @@ def _changes(findings: Findings) -> tuple[str, ...]:
     """Another share of positives: which model is the best, and what the threshold does."""
     sentences, choice, thresholds = [], findings.choice, findings.thresholds
     low, middle, high = findings.request.priors
-    if choice is not None and choice.priors["prior"].n_unique() > 1:
+    if choice is not None and choice.priors.height > choice.priors["model"].n_unique() > 1:
         first = pl.col("model").eq_missing(pl.lit(findings.models[:1]).first())
         own = choice.priors.filter(first, ~pl.col("best"))
         if choice.priors["best"].all():

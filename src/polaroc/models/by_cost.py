@@ -86,10 +86,10 @@ def choose_with_tuning(
     # Thresholds that cost least need no clusters, those with a promise do.
     optional = ("model", "fold", "case", *(("cluster",) if costs.confidence is None else ()))
     tuned = with_model_type(same_columns(as_read, tuning, may_lack=optional).collect(), as_read)
-    if several := [*cases.fold, *(one for one in tuned.fold if tuned.rows[one].n_unique() > 1)]:
+    if cases.fold or (tuned.fold and tuned.rows["fold"].n_unique() > 1):
         raise InvalidArgument(
-            f"{quoted(several)} has several values: models of folds are fitted anew, and a "
-            "threshold belongs to one fitted model.",
+            "'fold' has several values: models of folds are fitted anew, and a threshold belongs "
+            "to one fitted model.",
             hint="keep one of the values, or drop the column if its values are not those of folds.",
         )
     shared = shared_with_tuning(as_read, tuned)

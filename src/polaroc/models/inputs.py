@@ -159,7 +159,7 @@ def check_model(cases: Cases[Any]) -> None:
         raise InvalidArgument(
             f"nothing tells the models apart; the table has {quoted(names)}.",
             hint="rename the column that does to 'model'; of predictions it may be named, "
-            "model='algorithm', or each model may have a column, score=['p_logreg', 'p_forest'].",
+            "model=..., or each model may have a column, score=['p_logreg', 'p_forest'].",
         )
 
 

@@ -336,7 +336,7 @@ REFUSALS = [
     ("pr.apply_thresholds(one, points, intervals=True, level=95, **of_one)",
      "level is 95, allowed is 0 < level < 1"),
     ("pr.apply_thresholds(one, points, intervals=0.9, **of_one)", "intervals is 0.9"),
-    ("pr.apply_thresholds(one, points, intervals=True, cost_fn=0, **of_one)", "cost_fn is 0"),
+    ("pr.apply_thresholds(one, points, intervals=True, cost_fn=-1, **of_one)", "cost_fn is -1"),
     ("pr.apply_thresholds(one, points, priors=2, **of_one)",
      "prior is 2, allowed is 0 < prior < 1"),
     ("pr.apply_thresholds(one, points, rates='nvp', **of_one)", "rates is 'nvp'"),

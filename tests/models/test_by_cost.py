@@ -68,6 +68,49 @@ def box(model, at, prior):
     return tuple(sum(end) for end in zip(*ends, strict=True))
 
 
+@pytest.mark.parametrize("confidence", [None, 0.8])
+@pytest.mark.parametrize("over", [OVER, (0.2, 0.2), pr.uniform(0.1, 0.3)])
+@pytest.mark.parametrize(
+    ("constraints", "measure"),
+    [
+        ({"recall": 0.7}, "false_alarms"),
+        ({"fnr": 0.4}, "false_alarms"),
+        ({"precision": 0.4}, "missed_positives"),
+        ({"recall": 0.3, "fpr": 0.3}, "missed_positives"),
+    ],
+)
+def test_constraints_without_costs_leave_the_errors_to_minimise(
+    constraints, measure, over, confidence
+):
+    choice = pr.choose(
+        TEST, tuning=TUNING, over=over, constraints=constraints, confidence=confidence, **COLUMNS
+    )
+    at = {"priors": 0.2} if over == (0.2, 0.2) else {"over": over}
+    points = pr.operating_points(
+        TUNING, **at, constraints=constraints, confidence=confidence, **COLUMNS
+    )
+    judged = pr.apply_thresholds(TEST, points, priors=0.2, intervals=True, **COLUMNS)
+    name = {"false_alarms": "fpr", "missed_positives": "tpr"}[measure]
+    of_case = {"fpr": pl.col("fpr") * 0.8, "tpr": (1 - pl.col("tpr")) * 0.2}[name]
+    # Nothing may be promised for the third model.
+    ranked = judged.with_columns(error=of_case).drop_nulls("error").sort("error")
+    models = choice.models.drop_nulls("mean")
+    assert ranked.height > 1
+    assert choice.measure == measure
+    assert models["model"].to_list() == ranked["model"].to_list()
+    assert models["threshold"].to_list() == ranked["threshold"].to_list()
+    assert models["mean"].to_list() == pytest.approx(ranked["error"].to_list())
+    # Limits are exact, as those of the rate.
+    lower, upper = ranked.select(f"{name}_lower", f"{name}_upper").to_numpy().T
+    limits = (0.8 * lower, 0.8 * upper) if name == "fpr" else (0.2 - 0.2 * upper, 0.2 - 0.2 * lower)
+    for end, limit in zip(("cost_lower", "cost_upper"), limits, strict=True):
+        assert models[end].to_list() == pytest.approx(limit.tolist(), rel=5e-3)
+    lead = 1000 * ranked["error"].diff()[1]
+    unit = measure.replace("_", " ")
+    assert f"{lead:.2g} fewer than with" in choice.answer
+    assert f"{unit} per 1,000 cases" in choice.answer or "more than 99 %" in choice.answer
+
+
 def test_limits_of_a_cost_hold_over_the_interval_of_an_estimated_prior():
     estimate = pl.DataFrame({"prior": [0.2], "lower": [0.1], "upper": [0.3]})
     points = pr.operating_points(TUNING, "cost", over=estimate, **COSTS, **COLUMNS)

@@ -51,7 +51,7 @@ def test_the_threshold_and_its_promise_are_those_of_operating_points(
 ):
     said = reported(tmp_path, **need)
     # What is promised of all models holds at once.
-    points = pr.operating_points(TUNING, "cost", **ROLES, over=OVER, **asked)
+    points = pr.operating_points(TUNING, **ROLES, over=OVER, **asked)
     (point,) = points.filter(model=said["models"][0]).to_dicts()
     assert same_cases(said["threshold"], point["threshold"])
     written = re.search(r"act on scores from (-?[\d.]*\d)", text_of(said))

@@ -37,12 +37,12 @@ def check_share(name: str, value: object, *, closed: bool = False) -> None:
     _check(fits, name, value, f"is 0 {sign} {name} {sign} 1", example(name, usual))
 
 
-def check_factors(**factors: float) -> list[float]:
-    """Costs and weights as floats; raise unless they are finite and positive."""
+def check_factors(*, or_zero: bool = False, **factors: float) -> list[float]:
+    """Costs and weights as floats; raise unless they are finite and positive, or zero."""
     for name, value in factors.items():
-        fits = is_number(value) and 0 < value < inf
+        fits = is_number(value) and (0 < value < inf or (or_zero and value == 0))
         hint = "1 is the default; if each case has its own cost, give that as `weight`."
-        _check(fits, name, value, "are finite numbers > 0", hint)
+        _check(fits, name, value, f"are finite numbers {'≥' if or_zero else '>'} 0", hint)
     return [float(value) for value in factors.values()]
 
 

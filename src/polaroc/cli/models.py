@@ -43,7 +43,8 @@ def choose(
     """Choose a model for a range of priors, with its certainty.
 
     FILES are predictions, or measures that `polaroc evaluate --out` wrote. By default models are
-    ranked by AUPREC; with a cost or --tuning by their expected cost, each at its own threshold.
+    ranked by AUPREC; with a cost or --tuning by their expected cost, each at its own threshold;
+    with --tuning and limits alone by the missed positives or false alarms that the limits allow.
 
     Example: polaroc choose 'predictions/*.parquet' --truth label --score p
     --over 0.05 0.20 --test-train-ratio 0.25

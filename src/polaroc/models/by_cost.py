@@ -16,7 +16,15 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.inference.evidence import NO_CASE, Evidence, evidence_from_folds, no_evidence
 from polaroc.inference.test_sets import evidence_at_thresholds
-from polaroc.models.choice import Choice, caveats, count_tied, first_words, how_sure, two_digits
+from polaroc.models.choice import (
+    BY_COST,
+    Choice,
+    caveats,
+    count_tied,
+    first_words,
+    how_sure,
+    two_digits,
+)
 from polaroc.models.fold_thresholds import (
     ON_OTHERS,
     judged_on_other_folds,
@@ -37,7 +45,7 @@ from polaroc.thresholds.apply_thresholds import (
     with_model_type,
 )
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.rules import Need
+from polaroc.thresholds.rules import Need, rule_of
 from polaroc.thresholds.saved import threshold_texts
 from polaroc.typing import Array, Table
 
@@ -47,7 +55,10 @@ GRID_SIZE = 25
 
 
 class Costs(NamedTuple):
-    """Costs of wrong calls, the range or belief of the prior, and constraints."""
+    """Costs of wrong calls, the range or belief of the prior, and constraints.
+
+    A cost of zero leaves the number of the other errors: constraints without costs.
+    """
 
     fn: float
     fp: float
@@ -64,6 +75,23 @@ class Costs(NamedTuple):
     def priors(self) -> Array:
         """The priors at which models are compared; between them costs are linear."""
         return np.unique(np.linspace(*self.belief.range, GRID_SIZE))
+
+    @property
+    def measure(self) -> str:
+        """What models are judged by, a key of `BY_COST`."""
+        if self.fn and self.fp:
+            return EXPECTED_COST
+        return "missed_positives" if self.fn else "false_alarms"
+
+    @property
+    def unit(self) -> str:
+        """The errors in which differences are counted, of cost `each`."""
+        return "false alarms" if self.fp else "missed positives"
+
+    @property
+    def each(self) -> float:
+        """The cost of one of the errors of `unit`."""
+        return self.fp or self.fn
 
     @property
     def cases(self) -> int:
@@ -103,8 +131,9 @@ def choose_with_tuning(
             hint="give their predictions, or leave these models out.",
         )
     thresholds: pl.DataFrame = operating_points(
-        tuned, "cost", over=costs.over, constraints=costs.constraints,
-        confidence=costs.confidence, cost_fn=costs.fn, cost_fp=costs.fp,
+        tuned, "cost" if costs.measure == EXPECTED_COST else rule_of(costs.constraints or ()),
+        over=costs.over, constraints=costs.constraints, confidence=costs.confidence,
+        cost_fn=costs.fn or 1, cost_fp=costs.fp or 1,
     )  # fmt: skip
     belief, prior = costs.belief, costs.belief.mean
     priors: float | pl.DataFrame = prior
@@ -222,13 +251,13 @@ def _choice(
         if folds and texts[0] is not None:
             act = f"set the threshold of the final model to cost least. {ON_OTHERS[:-1]}"
         cost = _cost_in_words(table[: ranked.height], costs)
-        in_alarms = ranked.with_columns(pl.col("expected_loss") * costs.cases / costs.fp)
-        sure = how_sure(candidates, in_alarms, level, f" false alarms per {costs.cases:,} cases")
+        in_errors = ranked.with_columns(pl.col("expected_loss") * costs.cases / costs.each)
+        sure = how_sure(candidates, in_errors, level, f" {costs.unit} per {costs.cases:,} cases")
         answer = f"{words}, and {act}. {cost} {sure}".rstrip()
-        notes = [*caveats(candidates, ranked, priors, "cost"), *notes]
+        notes = [*caveats(candidates, ranked, priors, BY_COST[costs.measure]), *notes]
     return Choice(
         answer, with_level(table, level), priors, (*notes, *warnings), None, costs.belief,
-        EXPECTED_COST, folds, len(missed), level, words, sure, cost,
+        costs.measure, folds, len(missed), level, words, sure, cost,
         threshold_texts=dict(zip(table["model"], texts, strict=True)),
     )  # fmt: skip
 
@@ -243,19 +272,20 @@ def _cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
     missed = three_digits(cases * prior * (1 - tpr))
     alarms = three_digits(cases * (1 - prior) * fpr)
     shown_missed, shown_alarms = (float(shown.replace(",", "")) for shown in (missed, alarms))
-    as_many = three_digits(shown_missed * costs.fn / costs.fp + shown_alarms)
-    where = describe_priors(costs.over)
-    sentence = (
-        f"Of {cases:,} cases, {where}, it misses on average {missed} of {cases * prior:,.0f} "
-        f"positives and raises {alarms} false alarm{'' if alarms == '1' else 's'}, which costs as "
-        f"much as about {as_many} false alarms"
-    )
+    misses = f"misses on average {missed} of {cases * prior:,.0f} positives"
+    raises = f"raises {alarms} false alarm{'' if alarms == '1' else 's'}"
+    # The errors that models are compared by come last.
+    errors = f"{misses} and {raises}" if costs.fp else f"{raises} and {misses}"
+    sentence = f"Of {cases:,} cases, {describe_priors(costs.over)}, it {errors}"
+    if costs.measure == EXPECTED_COST:
+        as_many = three_digits(shown_missed * costs.fn / costs.fp + shown_alarms)
+        sentence += f", which costs as much as about {as_many} false alarms"
     models = ranked["model"]
     if tied > 1:
-        sentence += f", as much as {named(models[1:tied].to_list(), 'and')}"
+        sentence += f", as with {named(models[1:tied].to_list(), 'and')}"
     if tied < ranked.height:
         other, lead = one_name(models[tied]), ranked["mean"][tied] - cost
-        sentence += f", {two_digits(lead * cases / costs.fp)} fewer than with {other}"
+        sentence += f", {two_digits(lead * cases / costs.each)} fewer than with {other}"
     return f"{sentence}."
 
 

@@ -29,6 +29,11 @@ from polaroc.priors.beliefs import Belief
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+# What models with thresholds are judged by, in words, by the measure of the choice.
+BY_COST = {
+    "expected_cost": "cost", "missed_positives": "number of missed positives",
+    "false_alarms": "number of false alarms",
+}  # fmt: skip
 # Models in the table of a summary.
 SHOWN_MODELS = 8
 IDENTICAL = "The models do not differ in any fold or case, so that nothing says which is the best."
@@ -63,7 +68,8 @@ class Choice(Result):
         the table has the measure at too few priors), `share` (of the folds in which it is the
         best; null without folds) Float64. What nothing is known of is null. By area also
         `prior_sensitivity` (Sens over the range, null unless the table has it of all models).
-        By expected cost, where less is better, `mean` is the cost per case, and there are
+        By expected cost, where less is better, `mean` is the cost per case (without costs the
+        missed positives or false alarms per case), and there are
         `threshold`, `tpr`, `fpr` and limits of the cost as measured, `cost_lower` and
         `cost_upper`, as `apply_thresholds` gives them; models without a threshold come last, with
         nulls. On folds the threshold is that of their models together, the rates and the cost are
@@ -80,8 +86,8 @@ class Choice(Result):
     over
         The belief about the prior.
     measure, folds, fold_count
-        What the models are judged by, the columns of the folds, and how many folds there
-        are.
+        What the models are judged by (of constraints without costs "missed_positives" or
+        "false_alarms"), the columns of the folds, and how many folds there are.
     level
         Of all limits in `models`.
     first_words, how_sure, cost
@@ -144,7 +150,12 @@ class Choice(Result):
     @property
     def is_by_cost(self) -> bool:
         """Whether models are judged by their expected cost."""
-        return "threshold" in self.models.columns
+        return self.measure in BY_COST
+
+    @property
+    def judged_by(self) -> str:
+        """What the models are judged by, in words."""
+        return BY_COST[self.measure] if self.is_by_cost else in_words(self.measure)
 
     @property
     def higher_is_better(self) -> bool:
@@ -169,7 +180,7 @@ class Choice(Result):
             texts = [self.threshold_texts.get(model) for model in models["model"]]
             models = models.with_columns(threshold=pl.Series(texts, dtype=pl.String))
             forms["threshold"] = lambda text: text
-        title = capitalised("cost per case" if self.is_by_cost else in_words(self.measure))
+        title = capitalised(f"{self.judged_by}{' per case' if self.is_by_cost else ''}")
         title += "" if self.higher_is_better else " (less is better)"
         forms = {name: form for name, form in forms.items() if models[name].count()}
         if "expected" in forms:

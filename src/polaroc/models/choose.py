@@ -53,6 +53,7 @@ from polaroc.predictions.columns import Columns
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, discrete, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
 from polaroc.priors.in_use import check_level
+from polaroc.thresholds.rules import checked_limits, rule_of
 from polaroc.typing import Array, Prior, Table
 
 # Priors at which models of predictions are compared within a range.
@@ -103,8 +104,9 @@ def choose(
         For "expected_cost": costs > 0 of a missed positive and of a false alarm.
     constraints, confidence
         With `tuning`: what thresholds have to keep, as in `operating_points`. Of those that do the
-        one that costs least is taken, also without costs, which are 1 then; `operating_points`
-        takes the one that finds the most positives. The promises of all models hold at once with
+        one that costs least is taken. Without costs and `measure` it is the one that finds the most
+        positives, or, if only missed positives are limited (recall, fnr), the one with the fewest
+        alarms, and models are ranked by these errors. The promises of all models hold at once with
         the probability `confidence`.
     score_prior, test_train_ratio
         As in `compare`.
@@ -170,6 +172,10 @@ def choose(
     if measure is None:
         by_cost = any(value is not None for value in for_costs.values())
         measure = EXPECTED_COST if by_cost else "auprec"
+        if constraints and cost_fn == cost_fp == 1:
+            # The errors that the rule for the constraints makes fewest of.
+            finds_most = rule_of(checked_limits(constraints)) == "max_recall"
+            cost_fn, cost_fp = (1, 0) if finds_most else (0, 1)
     check_text("measure", measure, "auprec")
     if measure in CATALOG and not CATALOG[measure].at_priors and CATALOG[measure].over is None:
         raise InvalidArgument(

@@ -133,12 +133,13 @@ def by_prior(findings: Findings) -> Figure | None:
     seen = listed(sentences, findings)
     strip = ". The strip at the foot has the colour of the best model" if len(colours) > 1 else ""
     if findings.by_cost:
-        chart = _costs(rows, colours)
+        name = findings.judged_by
+        chart = _costs(rows, colours, name)
         chart.layer.extend(_strip(rows, colours, STRIP * max(0, *rows["mean"])))
         return Figure(
             "cost-by-prior", chart,
-            f"What a case costs with each model, at the threshold that was set for it{strip}.",
-            f"Expected cost per case: {seen}.", [*colours], wide=True,
+            f"The {name} per case of each model, at the threshold that was set for it{strip}.",
+            f"Expected {name} per case: {seen}.", [*colours], wide=True,
         )  # fmt: skip
     measures = rows.select(
         "model", "prior", measure=pl.lit("auprec"), estimate="mean", positives=0, negatives=0,
@@ -154,8 +155,8 @@ def by_prior(findings: Findings) -> Figure | None:
     return Figure("auprec-by-prior", chart, caption, alternative, [*colours], wide=True)
 
 
-def _costs(rows: pl.DataFrame, colours: Mapping[str, str]) -> "alt.LayerChart":
-    """The cost of a case with each model, which is linear in the prior."""
+def _costs(rows: pl.DataFrame, colours: Mapping[str, str], name: str) -> "alt.LayerChart":
+    """The cost per case of each model, or the errors of one kind, which is linear in the prior."""
     from polaroc.charts.vega import alt
 
     drawn, axis = lines(rows, ["model"], x="prior", y="mean"), alt.Axis(labelExpr=PERCENT_LABEL)
@@ -163,13 +164,13 @@ def _costs(rows: pl.DataFrame, colours: Mapping[str, str]) -> "alt.LayerChart":
         data(drawn, "x", "y"), drawn,
         alt.X("x:Q", title="share of positives in use", axis=axis,
               scale=alt.Scale(zero=False, nice=False)),
-        alt.Y("y:Q", title="expected cost per case", scale=alt.Scale(zero=True)),
+        alt.Y("y:Q", title=f"expected {name} per case", scale=alt.Scale(zero=True)),
         *style([*colours], "model", colours),
-        tooltips(["model"], {"x": ("prior", ".3~%"), "y": ("cost", ".3")}, "model"),
+        tooltips(["model"], {"x": ("prior", ".3~%"), "y": (name, ".3")}, "model"),
         strokeWidth=2.5,
     )  # fmt: skip
     chart = alt.layer(line).properties(width=1.3 * SIZE, height=SIZE)
-    drawn_chart: alt.LayerChart = with_theme(chart, "Expected cost by share of positives")
+    drawn_chart: alt.LayerChart = with_theme(chart, f"Expected {name} by share of positives")
     return drawn_chart
 
 

@@ -12,7 +12,6 @@ from polaroc.curves.curve import curve
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import in_words
 from polaroc.measures.table import BIASED
-from polaroc.models.by_cost import EXPECTED_COST
 from polaroc.models.choice import Choice, changes, correction
 from polaroc.models.choose import choose
 from polaroc.models.compare import compare
@@ -84,6 +83,11 @@ class Findings:
         return self.choice is not None and self.choice.is_by_cost
 
     @property
+    def judged_by(self) -> str:
+        """What the models are ranked by, in words."""
+        return in_words("auprec") if self.choice is None else self.choice.judged_by
+
+    @property
     def assumptions(self) -> list[str]:
         """Assumptions of the tests."""
         return _in_words(() if self.comparison is None else self.comparison.warnings)
@@ -94,10 +98,9 @@ class Findings:
         tested = () if self.comparison is None else self.comparison.warnings
         elsewhere = {*tested, *self.doubts}
         if self.choice is not None:
-            name = "cost" if self.by_cost else in_words("auprec")
             elsewhere |= {
                 changes(self.choice.priors), judged_on_other_folds(self.folds),
-                correction(self.ranking, name, not self.by_cost),
+                correction(self.ranking, self.judged_by, not self.by_cost),
             }  # fmt: skip
         lines = [*self.warnings, *(self.thresholds.cautions if self.thresholds else ())]
         if any(BIASED in line.lower() for line in [*lines, *tested]):
@@ -140,7 +143,7 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
             asked |= {"score_prior": OBSERVED}
             if tuned is not None:
                 asked |= {"test_train_ratio": None}
-            choice = choose(held, EXPECTED_COST, **asked, **request.of_costs, tuning=tuned)
+            choice = choose(held, request.measure, **asked, **request.of_costs, tuning=tuned)
         found = Findings(
             request, choice.models, choice.priors, folds,
             (*shared, *inputs.warnings, *choice.warnings), choice, area.comparison,

@@ -108,8 +108,8 @@ def _verdict(findings: Findings) -> str:
     answer = findings.comparison.answer
     if findings.by_cost:
         return (
-            "The choice above is by cost; these tests are by area, which counts all thresholds. "
-            f"{answer}"
+            f"The choice above is by the {findings.judged_by}; these tests are by area, which "
+            f"counts all thresholds. {answer}"
         )
     if len(findings.models) == 2:
         return answer

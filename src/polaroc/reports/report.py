@@ -82,6 +82,8 @@ def report(
         Costs > 0 of a missed positive and of a false alarm: the threshold is then that
         of least expected cost at the mean prior. One of them alone is against 1. Models
         are ranked by what they cost, as by `choose`: several models of one test set need `tuning`.
+        With `tuning` and `constraints` but no costs they are ranked by the errors that the
+        constraints leave to minimise: missed positives, or false alarms.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, with `confidence` so that its *true* rates meet what is needed (costs

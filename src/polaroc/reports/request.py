@@ -6,8 +6,9 @@ from typing import Any
 
 from polaroc.base.checks import check_factors, check_share, refuse_unused
 from polaroc.errors import InvalidArgument, check_choice
+from polaroc.models.by_cost import EXPECTED_COST
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.thresholds.rules import Need, checked_limits
+from polaroc.thresholds.rules import Need, checked_limits, rule_of
 
 # Limits of a rate that can be the goal of a threshold, and what they limit.
 GOALS = {"recall": "recall", "precision": "precision", "posfrac": "capacity"}
@@ -64,6 +65,11 @@ class Request:
         return self.has_costs or self.is_tuned or bool(self.constraints)
 
     @property
+    def measure(self) -> str | None:
+        """What `choose` ranks models by; None for the errors that constraints leave to choose."""
+        return None if self.constraints and not self.has_costs else EXPECTED_COST
+
+    @property
     def belief(self) -> Belief:
         """The belief about the prior."""
         return resolve_belief(self.over)
@@ -100,7 +106,8 @@ class Request:
     def needs(self) -> tuple[Need, ...]:
         """The goals of thresholds; the one that the report acts on is in the middle."""
         if self.has_costs or self.is_tuned:
-            return (Need("cost", (self.belief.mean,), 0, *self.costs),)
+            rule = "cost" if self.measure else rule_of(self.constraints)
+            return (Need(rule, (self.belief.mean,), 0, *self.costs),)
         given: list[Any] = [(GOALS[name], value) for name, value in self.constraints.items()]
         typical: list[Any] = [("recall", recall) for recall in (0.8, 0.9, 0.95)]
         return tuple(Need(kind, self.priors, value) for kind, value in given or typical)

@@ -14,6 +14,7 @@ from polaroc.models.fold_thresholds import OWN_SCALES, judged_on_other_folds, th
 from polaroc.models.measure_rows import describe_priors
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import FEW_NEGATIVES, Findings
+from polaroc.reports.request import GOALS
 from polaroc.reports.thresholds import LIMITS, Thresholds
 from polaroc.reports.words import (
     alarms_of_1000,
@@ -192,7 +193,7 @@ def _effects(thresholds: Thresholds, findings: Findings) -> list[str]:
 def _missed_goal(thresholds: Thresholds, findings: Findings) -> str:
     """Where the rates miss the goal that was given; "" if they meet it, as far as is shown."""
     need, priors = thresholds.need, findings.request.priors
-    if need.kind == "cost" or not findings.request.has_goal or thresholds.rates is None:
+    if need.kind not in GOALS.values() or not findings.request.has_goal or thresholds.rates is None:
         return ""
     recall, alarms = thresholds.rates
     goal, where = of_hundred(need.value), ""
@@ -235,10 +236,13 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
     sentences = []
     if findings.by_cost and mean is not None:
         (missed, alarm), prior = request.costs, request.belief.mean
-        sentences.append(
-            f"The cost of {name} is {in_digits(mean)} per case{margin}. Acting on no case would "
-            f"cost {prior * missed:.4g}, acting on every case {(1 - prior) * alarm:.4g}."
-        )
+        cost = f"The {findings.judged_by} of {name} is {in_digits(mean)} per case{margin}."
+        if findings.judged_by == "cost":
+            cost += (
+                f" Acting on no case would cost {prior * missed:.4g}, acting on every case "
+                f"{(1 - prior) * alarm:.4g}."
+            )
+        sentences.append(cost)
     elif mean is not None:
         sentences.append(
             f"The {NAME_OF_AREA} of {name} is {in_digits(mean)}{margin}. Guessing has "
@@ -316,22 +320,24 @@ def _changes(findings: Findings) -> tuple[str, ...]:
             sentences.append("At every share of positives all models are equally good.")
         elif own.is_empty():
             name = one_name(findings.models[0])
-            best = "costs least" if findings.by_cost else "has the largest area"
-            sentences.append(
-                f"{name} {best} whatever the share of positives, from {percent_range(low, high)}."
-            )
+            best = f"lowest {findings.judged_by}" if findings.by_cost else "largest area"
+            ends = percent_range(low, high)
+            sentences.append(f"{name} has the {best} whatever the share of positives, from {ends}.")
         else:
             sentences.append(changes(choice.priors))
     if thresholds is None or thresholds.text is None or low == high or thresholds.rates is None:
         return tuple(sentences)
     kind = thresholds.need.kind
-    if kind == "recall":
+    if thresholds.promise:
+        kept = f"The promise holds from {percent(low)} to {percent(high)} positives."
+    elif kind in ("recall", "fewest_alarms"):
         kept = (
             "If positives are rarer or more common, keep the threshold: it finds the same share of "
             "them, and only the share of right alarms changes."
         )
-    elif thresholds.promise:
-        kept = f"The promise holds from {percent(low)} to {percent(high)} positives."
+    elif kind == "max_recall":
+        ends = percent_range(low, high)
+        kept = f"On the tuning cases, the constraints are kept from {ends} positives."
     elif kind == "precision":
         kept = f"At fewer than {percent(low)} positives fewer alarms may be right than needed."
     elif kind == "capacity":

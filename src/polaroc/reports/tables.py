@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.text import number, p_value, percent, probability, significant
+from polaroc.models.choice import BY_COST
 from polaroc.models.comparison import first_pairs
 from polaroc.priors.grids import skew
 from polaroc.rates import precision
@@ -16,8 +17,11 @@ from polaroc.reports.words import limits_of_hundred, of_hundred, percent_range
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
 NOTES = {
-    "cost per case": "the mean cost of a case at the threshold that was set for the model on other "
-    "cases, at the mean share of positives.",
+    **{
+        f"{name} per case": f"the mean {name} at the threshold that was set for the model on other "
+        "cases, per case, at the mean share of positives."
+        for name in BY_COST.values()
+    },
     "area": "mean area under the precision-recall curve over the shares of positives: 1 is "
     "perfect, and chance has the share of positives.",
     "corrected": "the same, corrected for chance: the first was picked for being ahead. Its margin "
@@ -61,7 +65,8 @@ def ranking_table(findings: Findings) -> ReportTable:
     in_digits: Callable[[float | None], str | None] = number
     if findings.by_cost:
         # Costs have any scale.
-        judged, first, in_digits = "cost per case", "least cost", significant
+        name = findings.judged_by
+        judged, first, in_digits = f"{name} per case", f"lowest {name}", significant
     headings = {
         "mean": (judged, in_digits), "expected": ("corrected", in_digits),
         **dict.fromkeys(("lower", "expected_lower"), (f"{level} from", in_digits)),

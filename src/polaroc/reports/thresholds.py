@@ -114,7 +114,8 @@ def tuned_threshold(
         at: dict[str, Any] = {"over": request.over}
         if len(request.belief.priors) == 1:
             at = {"priors": request.belief.mean}
-        point = operating_points(tuned, "cost", **at, **request.of_costs).row(0, named=True)
+        found = operating_points(tuned, request.needs[0].kind, **at, **request.of_costs)
+        point = found.row(0, named=True)
         threshold, promise = point["threshold"], point.get("promise")
         why = None if threshold is not None or point["tpr"] is not None else point["note"]
     else:

@@ -119,7 +119,7 @@ def apply_thresholds(
     level
         Coverage of the intervals, in (0, 1); an estimated prior must have an interval of the same.
     cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm, for `cost`.
+        Costs ≥ 0 of a missed positive and of a false alarm, for `cost`.
     **columns
         What the columns mean, as in `cases`.
 
@@ -191,7 +191,7 @@ def apply_thresholds(
     check_bool("intervals", intervals)
     check_bool("same_table", same_table)
     check_share("level", level)
-    cost_fn, cost_fp = check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
+    cost_fn, cost_fp = check_factors(or_zero=True, cost_fn=cost_fn, cost_fp=cost_fp)
     further = [] if rates is None else list(dict.fromkeys(one_or_several(rates)))
     for name in further:
         check_choice("rates", name, FURTHER)

@@ -43,6 +43,7 @@ from polaroc.thresholds.rules import (
     T,
     checked_limits,
     promise,
+    rule_of,
 )
 from polaroc.typing import Prior, Priors, Table
 
@@ -196,9 +197,7 @@ def operating_points(
     has_costs = not cost_fn == cost_fp == 1
     constraints = checked_limits(constraints)
     if rule is None:
-        # Limits of missed positives alone are kept best by calling everything positive.
-        to_keep = "max_recall" if {*constraints} - {"recall", "fnr"} else "fewest_alarms"
-        rule = "cost" if has_costs else to_keep if constraints else "balanced"
+        rule = "cost" if has_costs else rule_of(constraints) if constraints else "balanced"
     limits = _limits_of(rule, belief, target, constraints, confidence)
     why = f"rule is {rule!r}"
     if has_costs and rule not in ("cost", "posterior"):

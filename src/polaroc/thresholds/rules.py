@@ -1,6 +1,6 @@
 """Rules for choosing a threshold, constraints on its rates, and the goals that reports name."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Any, Literal, NamedTuple
@@ -214,11 +214,17 @@ def _of_many(share: float) -> str:
     return f"{100 * share:.6g} % of the"
 
 
+def rule_of(constraints: Collection[str]) -> Literal["max_recall", "fewest_alarms"]:
+    """The rule for constraints without costs."""
+    # Limits of missed positives alone are kept best by calling everything positive.
+    return "max_recall" if {*constraints} - {"recall", "fnr"} else "fewest_alarms"
+
+
 @dataclass(frozen=True)
 class Need:
-    """A condition on the rates at a threshold, at all of some priors, or costs at one prior."""
+    """A condition on the rates at a threshold, at all of some priors, or what it is best at."""
 
-    kind: Literal["recall", "precision", "capacity", "cost"]
+    kind: Literal["recall", "precision", "capacity", "cost", "max_recall", "fewest_alarms"]
     priors: tuple[float, ...]
     value: float = 0  # least recall, least precision, or largest share of cases to look at
     cost_fn: float = 1
@@ -262,6 +268,8 @@ class Need:
             "precision": f"be right in at least {100 * self.value:.3g} % of alarms",
             "capacity": f"look at no more than {1000 * self.value:.3g} of 1,000 cases",
             "cost": f"cost least at {100 * self.prior:.3g} % positives",
+            "max_recall": "find as many positives as the constraints allow",
+            "fewest_alarms": "raise as few alarms as the constraints allow",
         }[self.kind]
 
     def __str__(self) -> str:

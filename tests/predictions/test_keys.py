@@ -32,6 +32,7 @@ KEYS = {
     "Duration": K.cast(pl.Duration),
     "List": pl.concat_list(K, K),
     "Struct": pl.struct("k", other="k"),
+    "the greatest integers": K + (2**63 - 2),
     "some null": pl.when(K == 1).then(K),
 }
 

@@ -192,7 +192,8 @@ def _numbered_values(column: pl.Series) -> tuple[pl.Series, pl.Expr] | None:
         least, most = ends
         if least is None or most - least >= max(len(column), MANY_KEYS):
             return None
-        values = pl.int_range(least, most + 1, eager=True).cast(column.dtype).alias(column.name)
+        values = least + pl.int_range(most - least + 1, eager=True).alias(column.name)
+        values = values.cast(column.dtype)
         place = pl.col(column.name).cast(pl.Int64) - least
         if column.has_nulls():
             values = values.extend_constant(None, 1)

@@ -7,9 +7,10 @@ REFERENCE = pl.DataFrame({"truth": [1, 0] * 200, "score": ([0.9, 0.1] * 9 + [0.1
 USED = pl.DataFrame(
     {"day": [1] * 900 + [2] * 900, "score": [0.9, 0.1, 0.1] * 300 + [0.9] * 800 + [0.1] * 100}
 )
-WATCHED = pr.monitor(
+MONITOR = pr.monitor(
     REFERENCE, USED, truth="truth", score="score", time="day", points=0.9, over=(0.05, 0.3)
-).table
+)
+WATCHED = MONITOR.table
 
 
 def panels(table):
@@ -30,6 +31,10 @@ def test_each_quantity_has_a_panel_with_its_rows():
             expected["estimate"].to_list(), rel=1e-5
         )
     assert WATCHED["alarm"].drop_nulls().len() >= 1
+
+
+def test_the_result_of_monitor_is_drawn_as_its_table():
+    assert panels(MONITOR) == panels(WATCHED)
 
 
 @pytest.mark.parametrize(

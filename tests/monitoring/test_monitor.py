@@ -1,5 +1,6 @@
 """Thresholds in use by period: the prior, the shape of the scores, and what labels show."""
 
+import re
 from datetime import datetime
 
 import numpy as np
@@ -91,11 +92,13 @@ def test_a_period_has_the_same_result_alone_and_with_others():
 
 
 def test_more_periods_than_looks_are_refused():
-    with pytest.raises(InvalidArgument, match=r"12 periods, and looks is 11(.|\n)*such as weeks"):
+    with pytest.raises(InvalidArgument, match=r"12 periods, and looks is 11(.|\n)*every='1w'"):
         monitored(days(STEADY, size=100), looks=11)
 
 
-@pytest.mark.parametrize(("prior", "said"), [(0.4, "it is at least "), (0.005, "it is at most ")])
+@pytest.mark.parametrize(
+    ("prior", "said"), [(0.4, "it is more than "), (0.005, "it is less than ")]
+)
 def test_a_prior_that_left_its_range_raises_an_alarm_that_says_so(prior, said):
     result = monitored(days([*STEADY[:3], prior]))
     ((day, table, alarm),) = result.alarms.rows()
@@ -144,7 +147,8 @@ def test_drift_that_is_no_prior_shift_raises_an_alarm_and_has_no_limits(drift):
     assert drifted["lower"].null_count() == drifted["upper"].null_count() == drifted.height
     assert drifted["alarm"].null_count() == drifted.height
     limits = result.thresholds.filter(pl.col("day").is_in(alarms["day"].to_list()))
-    assert limits["precision_lower"].null_count() == limits.height
+    for name in ("precision", "tpr", "fpr"):
+        assert limits[f"{name}_lower"].null_count() == limits.height
 
 
 def test_scores_in_another_unit_are_no_mixture():
@@ -359,8 +363,23 @@ def test_the_answer_says_whether_the_last_alarm_holds_now():
     now = monitored(days([0.1, 0.6, 0.6]))
     assert now.answer.startswith("2 alarms, the last at day 3: the prior left the range")
     gone = monitored(days([0.1, 0.6, 0.1]))
-    assert gone.answer.startswith("One alarm at day 2: the prior left the range")
-    assert "None in the last period. The prior is estimated at" in gone.answer
+    assert gone.answer.startswith("No alarm in the last period. The prior is estimated at")
+    assert "One alarm at day 2: the prior left the range" in gone.answer
+
+
+def test_the_last_periods_with_scores_and_with_labels_are_shown():
+    used = days([0.1, 0.1, 0.1]).with_columns(day=pl.date(2026, 1, 1) + pl.duration(days="day"))
+    dates = used["day"].unique().sort()
+    result = monitored(used, labelled=labels_of(used.filter(pl.col("day") < dates[-1])))
+    shown = result.summary().partition("Last period of scores and of labels")[2]
+    assert re.search(rf"{dates[-1]} +scores", shown)
+    assert re.search(rf"{dates[-2]} +labels", shown)
+    assert str(dates[0]) not in shown
+
+
+def test_times_at_midnight_are_named_as_dates():
+    used = days([0.1, 0.6]).with_columns(day=pl.datetime(2026, 1, 1) + pl.duration(days="day"))
+    assert "alarm at day 2026-01-03: the prior left" in monitored(used).answer
 
 
 def test_a_result_shows_its_alarms_and_tables_without_rows_keep_their_columns():

@@ -13,6 +13,7 @@ from polaroc.charts.layers import FEWER_KEYS, data
 from polaroc.charts.theme import style, with_theme
 from polaroc.charts.vega import alt, unchecked
 from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.monitoring.result import Monitor
 from polaroc.priors.grids import range_of
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
@@ -29,7 +30,7 @@ MILLISECONDS_OF_DAY = 86_400_000
 
 @unchecked
 def monitor(
-    table: pl.LazyFrame | pl.DataFrame,
+    table: Monitor | pl.LazyFrame | pl.DataFrame,
     title: str = "Thresholds in use",
     *,
     over: Sequence[float] | None = None,
@@ -40,7 +41,7 @@ def monitor(
     Parameters
     ----------
     table
-        The `table` of `monitor`, or several under each other.
+        The result of `monitor`, its `table`, or several of these under each other.
     title
         Heading of the chart.
     over
@@ -67,10 +68,10 @@ def monitor(
     >>> reference = pl.DataFrame({"truth": [1, 0] * 50, "score": [0.9, 0.1] * 50})
     >>> used = pl.DataFrame({"day": [1] * 200 + [2] * 200, "score": [0.9, 0.1] * 200})
     >>> watched = pr.monitor(reference, used, points=0.5, time="day")
-    >>> len(pr.charts.monitor(watched.table).to_dict()["vconcat"])
+    >>> len(pr.charts.monitor(watched).to_dict()["vconcat"])
     4
     """
-    lazy = as_lazy(table)
+    lazy = as_lazy(table.table if isinstance(table, Monitor) else table)
     keys = require(lazy, NEEDED, source="monitor(...).table")
     rows = lazy.filter(pl.col("quantity").is_in([*TITLES])).collect()
     if not keys:

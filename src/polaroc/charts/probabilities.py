@@ -24,6 +24,7 @@ from polaroc.charts.layers import (
 from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.charts.vega import alt, unchecked
 from polaroc.errors import InvalidTable
+from polaroc.probability.calibration import Calibration
 from polaroc.thresholds.costs import PROBABILITY_COST
 
 NEEDED = ("prior", "score", "probability", "lower", "upper", "cases", "note")
@@ -33,7 +34,7 @@ BAND = "band: where the line would be, score by score, if scores were calibrated
 
 @unchecked
 def reliability(
-    calibration: pl.LazyFrame | pl.DataFrame,
+    calibration: Calibration | pl.LazyFrame | pl.DataFrame,
     title: str = "Reliability",
     *,
     colours: Mapping[str, str] | None = None,
@@ -43,7 +44,7 @@ def reliability(
     Parameters
     ----------
     calibration
-        The `curve` of `calibration`. The first key gives the colour. Keys whose
+        The result of `calibration`, or its `curve`. The first key gives the colour. Keys whose
         scores are not probabilities have no line; the subtitle says how many.
     title
         Heading of the chart.
@@ -67,11 +68,12 @@ def reliability(
     >>> import polaroc as pr
     >>> table = pr.datasets.twenty_scores()
     >>> result = pr.calibration(table, truth="truth", score="score")
-    >>> chart = pr.charts.reliability(result.curve)
+    >>> chart = pr.charts.reliability(result)
     >>> chart.to_dict()["title"]["text"]
     'Reliability'
     """
-    lazy = as_lazy(calibration)
+    curve = calibration.curve if isinstance(calibration, Calibration) else calibration
+    lazy = as_lazy(curve)
     keys = require(lazy, NEEDED, source="calibration(...).curve")
     every = lazy.collect()
     table = every.drop_nulls("score").sort(*keys, "prior", "score", nulls_last=True)

@@ -21,6 +21,8 @@ from polaroc.typing import Frame, Prior
 # So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
 FINGERPRINT = private("fingerprint")
+# The second column of folds that were made several times, as scikit-learn names it.
+REPEAT = "repeat"
 # What makes a row of predictions, or of measures.
 CONTENT = (
     "model", "case", "truth", "score", "count", "weight", "measure", "prior", "estimate",
@@ -117,12 +119,28 @@ def read_inputs(cases: Cases[Any]) -> Inputs:
         warnings += left_out
     if held.cluster is not None:
         check_clusters(held.rows["cluster"].null_count())
+    warnings += _repeats_left_out(held)
     if held.fold and held.case is not None:
         aligned_rows(held)
         warnings += _leaks(held)
         if held.test_train_ratio is None:
             held = replace(held, test_train_ratio=_ratio_of_folds(held))
     return Inputs(held, tuple(warnings))
+
+
+def _repeats_left_out(cases: Cases[pl.DataFrame]) -> list[str]:
+    """A warning about a column `repeat` that is not used, where folds are numbered anew in each."""
+    names = cases.source.collect_schema().names()
+    if not cases.fold or REPEAT not in names or any(REPEAT in own for own in cases.names.values()):
+        return []
+    folds = cases.source.lazy().group_by(cases.names["fold"]).agg(pl.col(REPEAT).n_unique())
+    if folds.select(pl.col(REPEAT).max()).collect().item() < 2:
+        return []
+    named = quoted([REPEAT, *cases.names["fold"]])
+    return [
+        f"The column {REPEAT!r} is not used, so that folds of all repeats with the same number are "
+        f"taken as one. If models were fitted anew in each repeat, give fold=[{named}]."
+    ]
 
 
 def _ratio_of_folds(cases: Cases[pl.DataFrame]) -> float | None:

@@ -152,9 +152,9 @@ def _refuse_unpaired(cases: Cases[pl.DataFrame]) -> None:
         (pl.col("case").is_null(), "are null", "fill in their column."),
         (
             pl.col(SIZE) > pl.col(HAVE), "are there twice for a model",
+            "where folds were made several times, name both columns: fold=['repeat', 'fold']; else "
             "keep one row per case and model, and number the cases of all folds throughout; rows "
-            "of one patient or the like are cluster='case'; case=None where nothing tells cases "
-            "apart.",
+            "of one patient or the like are cluster=, not case=.",
         ),
         (
             lacks_one, "lack a score by some model",

@@ -103,8 +103,8 @@ def monitor(
         truth of the reference, or the result of `cases`. They have to be all cases of a period, or
         a random sample of them. Their rows are taken as independent.
     looks
-        The number of periods that will be looked at: false alarms in any of them have a chance of
-        at most 1 − `level`.
+        The number of periods that will be looked at, such as 52 of ``every="1w"``: false alarms in
+        any of them have a chance of at most 1 − `level`.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm.
     level
@@ -154,7 +154,7 @@ def monitor(
     ... })
     >>> watched = pr.monitor(reference, deployed, points=0.9, time="day", over=(0.05, 0.2))
     >>> watched.prior.select("day", pl.col("prior").round(2), "alarm").rows()
-    [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 43.7 %')]
+    [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is more than 43.7 %')]
     """
     check_share("level", level)
     check_whole("looks", looks, 1)
@@ -169,7 +169,7 @@ def monitor(
     if (periods := used.rows[time].n_unique()) > looks:
         raise InvalidArgument(
             f"deployed: {time!r} has {periods:,} periods, and looks is {looks:,}.",
-            hint="give the number of periods that will be looked at, or longer ones such as weeks.",
+            hint="give the number of periods that will be looked at, or longer ones: every='1w'.",
         )
     keys, all_keys = known.keys, used.keys
     # Columns of the tables and of the alarms.
@@ -212,8 +212,8 @@ def monitor(
     left = pl.format(
         "the prior left the range {} % to {} %: it is ", _percents(low), _percents(high)
     )
-    above = left + pl.format("at least {} %", _percents("lower"))
-    below = left + pl.format("at most {} %", _percents("upper"))
+    above = left + pl.format("more than {} %", _percents("lower"))
+    below = left + pl.format("less than {} %", _percents("upper"))
     prior = periods_of_keys.select(
         *all_keys, "deployed", "prior", "lower", "upper", "level", "assumes", low, high,
         pl.when(pl.col("lower") > pl.col(high)).then(above)
@@ -223,7 +223,11 @@ def monitor(
         *all_keys, "deployed", "shift_p",
         pl.when(pl.col("shift_p") < error).then(pl.lit(SHIFTED)).alias("alarm"),
     )  # fmt: skip
-    thresholds = periods_of_keys.select(
+    # Where more than the prior has moved, nothing limits the rates.
+    has_shifted = pl.col("shift_p").fill_null(1) < error
+    thresholds = periods_of_keys.with_columns(
+        pl.when(~has_shifted).then(pl.col(name)) for name in RATES if name not in ("tpr", "fpr")
+    ).select(
         *all_keys, pl.lit("scores").alias("source"), "threshold", "posfrac",
         *expected(cost_fn, cost_fp), pl.lit(None, pl.String).alias("alarm"),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import OVER_ENDS, join_by_key
+from polaroc.base.columns import OVER_ENDS
 from polaroc.base.text import percent, with_limits
 from polaroc.base.text_tables import Result, noted, table
 
@@ -123,7 +123,7 @@ class Monitor(Result):
         sentence = f"{count} at {self._named(key)}: {alarm}."
         if alarms[self.time].max() == now:
             return sentence
-        return " ".join([sentence, "None in the last period.", *self._prior_in_words()])
+        return " ".join(["No alarm in the last period.", *self._prior_in_words(), sentence])
 
     def _prior_in_words(self) -> list[str]:
         """Where the prior is in the last period, and whether its limits are within the range."""
@@ -148,11 +148,14 @@ class Monitor(Result):
         return [f"{text}, outside {place}, though not significantly.{others}"]
 
     def _named(self, key: list[object]) -> str:
-        return ", ".join(f"{name} {value}" for name, value in zip(self.keys, key, strict=True))
+        return ", ".join(
+            f"{name} {value}".removesuffix(" 00:00:00")
+            for name, value in zip(self.keys, key, strict=True)
+        )
 
     @property
     def shown(self) -> "list[RenderableType]":
-        """The answer, the alarms, the last period, and notes."""
+        """The answer, the alarms, the last periods with scores and with labels, and notes."""
         alarms, last = self.alarms, self.last
         parts: list[RenderableType] = [self.answer]
         if alarms.height:
@@ -160,7 +163,8 @@ class Monitor(Result):
             rows = alarms.select(columns).tail(3).rows()
             parts.append(table("Last alarms", columns, rows, len(columns)))
         if last.height:
-            now = join_by_key(self.thresholds, last, self.keys, "semi")
+            time = pl.col(self.time)
+            now = self.thresholds.filter(time == time.max().over("source"))
             cells = [
                 [*(row[key] for key in self.keys), row["source"],
                  *(with_limits(row[name], row[f"{name}_lower"], row[f"{name}_upper"])
@@ -168,5 +172,7 @@ class Monitor(Result):
                 for row in now.iter_rows(named=True)
             ]  # fmt: skip
             headings = [*self.keys, "source", *QUANTITIES[1:]]
-            parts.append(table("Last period", headings, cells, len(self.keys) + 1))
+            title = "Last period"
+            title += " of scores and of labels" if "labels" in now["source"] else ""
+            parts.append(table(title, headings, cells, len(self.keys) + 1))
         return [*parts, *noted(self.warnings)]

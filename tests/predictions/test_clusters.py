@@ -53,6 +53,26 @@ def test_a_cluster_may_have_another_role_and_estimates_do_not_depend_on_it():
     assert_same_numbers(cases, clustered)
 
 
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("name", ["evaluate", "apply_thresholds"])
+def test_a_row_that_counts_several_times_in_a_cluster_is_as_many_rows(name, size):
+    # Too few clusters of each class for limits; of as many cases there would be some.
+    table = pl.DataFrame(
+        {"truth": [1, 0] * 4, "score": [4, 1, 6, 2, 3, 5, 8, 7], "patient": range(8), "n": size}
+    )
+    call = {
+        "evaluate": lambda rows, **roles: pr.evaluate(
+            rows, cluster="patient", measure="auc", intervals=True, **roles
+        ),
+        "apply_thresholds": lambda rows, **roles: pr.apply_thresholds(
+            rows, 4.0, cluster="patient", intervals=True, **roles
+        ),
+    }[name]  # fmt: skip
+    found, expected = call(table, count="n"), call(pl.concat([table] * size))
+    assert_same_numbers(found, expected)
+    assert "clusters" in found["note"].item()
+
+
 # --- rows that share a case ---------------------------------------------------------------------
 
 CASE = np.arange(240) // 4

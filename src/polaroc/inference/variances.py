@@ -49,7 +49,6 @@ class ClusterBlock:
     places: CasePlaces
     counts: Array  # of each key the clusters with positives, with negatives, and of all
     effective_counts: Array  # of clusters with positives and with negatives
-    has_shared: Array  # whether two cases of a key are in one cluster
     # Cases that share a cluster: their place, cluster, and share of the weight of class and key.
     shared: tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]
     key: Array  # of each shared cluster, ascending: in different keys clusters are different
@@ -88,7 +87,6 @@ class ClusterBlock:
         counts.append(np.bincount(key_of, minlength=len(starts) - 1))
         return cls(
             places, np.stack(counts), np.stack(effective),
-            np.bincount(key_of, is_shared, len(starts) - 1) > 0,
             (shared[0], shared[1]), key_of[is_shared], (alone[0], alone[1]),
         )  # fmt: skip
 
@@ -98,7 +96,7 @@ class ClusterBlock:
             np.bincount(cluster, share * influence[place], len(self.key))
             for (place, cluster, share), influence in zip(self.shared, by_place, strict=True)
         )
-        moments = np.zeros((3, len(self.has_shared)))
+        moments = np.zeros((3, self.counts.shape[1]))
         starts = np.flatnonzero(np.diff(self.key, prepend=-1))
         for i, products in enumerate((of_pos * of_pos, of_neg * of_neg, of_pos * of_neg)):
             moments[i, self.key[starts]] = np.add.reduceat(products, starts)
@@ -188,8 +186,8 @@ def clusters_as_units(
         counts = np.concatenate([none[:2], *(one.effective_counts for one in blocks)], axis=1)
         positives, negatives = counts
     # Clusters of one case each count as cases, of which two are enough.
-    has_shared = np.concatenate([np.zeros(0, bool), *(one.has_shared for one in blocks)])
-    least = np.where(has_shared, FEWEST_CLUSTERS, 2)
+    cases = np.diff(ranked.row_starts) if weighted else totals["positives"] + totals["negatives"]
+    least = np.where(cases > clusters, FEWEST_CLUSTERS, 2)
     return Units(positives, negatives, least, weighted, clusters, blocks)
 
 

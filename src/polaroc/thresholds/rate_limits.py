@@ -226,7 +226,7 @@ def _design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     ]
     copies = (size**2).sum() / size.sum()
     equal = (size**2).sum() ** 2 / (size**4).sum() if table.sampled else size.sum() / copies
-    is_clustered = pl.lit(table.sampled) | (pl.col(ROWS).sum() > pl.len())
+    is_clustered = pl.lit(table.sampled) | (size.sum() > pl.len())
     # If no threshold divides the cases of a class, its clusters count as one case each.
     largest = pl.max_horizontal(pl.when(ratio.is_finite()).then(ratio) for ratio in ratios)
     effect = pl.coalesce(largest, copies).clip(1.0) * pl.first(MEAN)

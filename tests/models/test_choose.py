@@ -280,7 +280,7 @@ def test_only_an_estimate_is_called_one():
         score="score",
         over=pr.uniform(0.05, 0.2),
     ).answer
-    assert "the area (AUPREC) under 0.05 to 0.2 is" in words
+    assert "the area (AUPREC) over 5 to 20 % positives is" in words
 
 
 @pytest.mark.parametrize(

@@ -354,6 +354,23 @@ def test_models_named_by_values_of_any_type_have_one_name(tmp_path, names):
         assert sorted(columns_of(said, table)["model"]) == shown
 
 
+@pytest.mark.parametrize("prior", [0.05, 0.07, 0.1])
+def test_a_single_prior_has_one_picture(tmp_path, prior):
+    said = content(satellite(1).drop("fold"), tmp_path, over=prior)
+    assert [one["prior"] for one in said["cases"]] == [prior]
+
+
+def test_a_range_has_the_same_words_as_a_belief_and_in_measures(tmp_path):
+    table = satellite(1).drop("fold")
+    measures = pr.evaluate(table, **ASKED, over=OVER, priors=pr.prior_grid(*OVER, 3))
+    titles = {
+        json.loads(pr.report(measures, over=over, path=tmp_path / "a.json").read_text())["title"]
+        for over in (OVER, None)
+    }
+    titles |= {content(table, tmp_path, over=over)["title"] for over in (OVER, pr.uniform(*OVER))}
+    assert {title.partition(" over ")[2] for title in titles} == {"5 to 20 % positives"}
+
+
 def test_stored_measures_of_one_model_are_of_the_range_asked_for(tmp_path):
     one = pr.evaluate(models(1), **ASKED, over=OVER)
     said, nameless = (

@@ -143,6 +143,13 @@ def test_another_model_that_costs_less_at_some_priors_is_named(tmp_path):
     assert 0 <= float(named) - 100 * odds / (1 + odds) < 15 / 24
 
 
+def test_why_a_single_model_has_no_threshold_is_a_sentence(tmp_path):
+    one, tuning = (table.filter(model="A") for table in (TEST, TUNING))
+    asked = {"constraints": {"precision": 0.999}, "confidence": 0.95, "tuning": tuning}
+    said = reported(tmp_path, one, **asked)
+    assert re.fullmatch(r"No threshold can be promised: .*\.", said["answer"][0])
+
+
 def test_one_model_with_a_threshold_is_not_compared_with_itself(tmp_path):
     other = pl.when(pl.col("model") == "A").then("score").otherwise(pl.col("case") % 10)
     two = ONE.filter(pl.col("model") != "C").with_columns(other)

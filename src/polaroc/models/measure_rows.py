@@ -301,6 +301,7 @@ def describe_priors(over: Over | str | None, grid: Sequence[float] = ()) -> str:
     >>> describe_priors((0.05, 0.2)), describe_priors(None, [0.1]), describe_priors(None)
     ('over 5 to 20 % positives', 'at 10 % positives', '')
     """
+    over = labelled_range(str(over)) or over
     if isinstance(over, tuple):
         return f"over {100 * over[0]:.3g} to {100 * over[1]:.3g} % positives"
     if isinstance(over, Belief) and over.is_estimate:

@@ -68,7 +68,8 @@ class Belief:
     @property
     def mean(self) -> float:
         """The expected prior."""
-        return float(np.dot(self.priors, self.weights))
+        # Rounding must not move it out of the range, which may be one prior.
+        return float(np.clip(np.dot(self.priors, self.weights), *self.ends or (0, 1)))
 
     def quantile(self, shares: Sequence[float]) -> list[float]:
         """The prior below which each of the shares lies."""

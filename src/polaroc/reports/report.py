@@ -196,11 +196,11 @@ def _found(cases: Cases[Any], over: Any, tuning: Any, **asked: Any) -> Findings:
                 "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
             )
         return of_predictions(cases, request, tuning)
-    if tuning is not None:
-        raise InvalidArgument(
-            "tuning is for predictions, and measures are given.",
-            hint="leave it out, or give predictions with truth and score.",
-        )
+    refuse_unused(
+        "for predictions", "measures are given", tuning=tuning, cost_fn=request.cost_fn,
+        cost_fp=request.cost_fp, constraints=request.constraints or None,
+        hint="leave it out, or give predictions with truth and score.",
+    )  # fmt: skip
     if isinstance(priors, Belief) and priors.is_estimate:
         raise InvalidArgument(
             "over is an estimated prior, and there are no predictions: measures at one prior do "

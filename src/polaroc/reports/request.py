@@ -94,8 +94,6 @@ class Request:
         [0.02, 0.1, 0.23]
         """
         belief = self.belief
-        if isinstance(self.over, tuple):
-            return self.over[0], belief.mean, self.over[1]
         low, high = belief.ends or (0.0, 1.0)
         least, most = belief.quantile([TAIL, 1 - TAIL])
         low, high = (low if low > 0 else least), (high if high < 1 else most)

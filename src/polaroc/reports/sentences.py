@@ -81,8 +81,7 @@ def title_of(findings: Findings) -> str:
 
 def _where(findings: Findings) -> str:
     """The range or belief, as a phrase."""
-    over, priors = findings.request.over, findings.request.belief.priors
-    return describe_priors(None if len(priors) == 1 else over, priors)
+    return describe_priors(findings.request.over)
 
 
 def counts(findings: Findings) -> str:
@@ -137,7 +136,7 @@ def _headline(findings: Findings) -> str:
     """The model, and what to do with its scores if a goal was given."""
     thresholds, choice = findings.thresholds, findings.choice
     if thresholds is not None and thresholds.why_none is not None:
-        return thresholds.why_none
+        return capitalised(thresholds.why_none)
     words = "" if choice is None else choice.first_words
     if thresholds is None or not findings.request.has_goal:
         if choice is not None:

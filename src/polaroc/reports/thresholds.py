@@ -117,7 +117,7 @@ def tuned_threshold(
         found = operating_points(tuned, request.needs[0].kind, **at, **request.of_costs)
         point = found.row(0, named=True)
         threshold, promise = point["threshold"], point.get("promise")
-        why = None if threshold is not None or point["tpr"] is not None else point["note"]
+        why = None if threshold is not None or point["tpr"] is not None else f"{point['note']}."
     else:
         threshold, promise = choice.threshold, choice.promise
         why = choice.answer if choice.bayes is None else None

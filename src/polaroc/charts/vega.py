@@ -7,10 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, wraps
 from html import escape
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from polaroc.base.libraries import Library
 from polaroc.base.text import escape_control
 
 __all__ = ["alt", "browser_libraries", "page_functions", "unchecked"]
@@ -19,19 +20,10 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-class _Altair:
-    """Altair, imported when it is first used: commands that draw nothing do not wait for it."""
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(import_module("altair"), name)
-        setattr(self, name, value)
-        return value
-
-
 if TYPE_CHECKING:
     import altair as alt
 else:
-    alt = _Altair()
+    alt = Library("altair")
 
 
 def unchecked(chart: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from polaroc.base.columns import PRIVATE, RENAME, RESERVED, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.libraries import Library
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
-from polaroc.errors import InvalidArgument, InvalidTable, MissingExtra, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, as_cases
 from polaroc.predictions.columns import NEEDED, is_wide
 from polaroc.predictions.row_checks import (
@@ -36,23 +37,7 @@ MAX_FETCHED = 20_000_000
 RowErrors = list[tuple[int, Any]]
 
 
-class _Ibis:
-    """The library ibis, imported when it is first used."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        try:
-            import ibis as library
-        except ImportError:
-            raise MissingExtra(
-                "polaroc.warehouse needs ibis, which is not installed.",
-                hint='in a clone of the repository: pip install ".[warehouse]"',
-            ) from None
-        return getattr(library, name)
-
-
-ibis: Any = _Ibis()
+ibis: Any = Library("ibis", extra="warehouse")
 
 
 class Predictions(NamedTuple):

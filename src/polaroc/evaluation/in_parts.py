@@ -43,7 +43,6 @@ from polaroc.predictions.table import Predictions, read
 BASE, PER_ROW, PER_WEIGHT = 250_000_000, 80, 60
 ON_DISK = 24  # the most bytes of a row in a file
 ENOUGH = 5_000_000  # rows of a part: larger parts are no faster, and need more memory
-PREFIX = "polaroc-rows-"
 PART = private("part")
 # A plan that scans files can be read twice; the scan of a Python function perhaps not.
 FILE_SCAN = re.compile(r"\b(?!PYTHON)\w+ SCAN\b")
@@ -101,7 +100,7 @@ def _scratch_folder(needed: int) -> Iterator[Path]:
     Files of a run that was killed are removed first.
     """
     around = Path(tempfile.gettempdir())
-    sweep(around, PREFIX)
+    sweep(around)
     free = shutil.disk_usage(around).free
     problem = f"the rows need about {needed / 1e9:.1f} GB of scratch space in {str(around)!r}, "
     hint = (
@@ -110,7 +109,7 @@ def _scratch_folder(needed: int) -> Iterator[Path]:
     if free < needed:
         raise OutputRefused(f"{problem}where {free / 1e9:.1f} GB are free.", hint=hint)
     try:
-        with locked_folder(around, PREFIX) as folder:
+        with locked_folder(around) as folder:
             yield folder
     except (OSError, pl.exceptions.ComputeError) as error:
         if "No space left" not in str(error):

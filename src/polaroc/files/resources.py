@@ -30,6 +30,8 @@ GROUP_FILES = {
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     "": ("memory.max", "memory.current", "inactive_file"),
 }
+# The beginning of the names of scratch folders.
+PREFIX = "polaroc-rows-"
 # Seconds after which a folder without a lock was left by a process that was killed.
 ABANDONED_AFTER = 60
 BAR_WIDTH = 40
@@ -80,14 +82,15 @@ def _left_to_groups() -> Iterator[int]:
             inner = root / path.lstrip("/")
             # In a container the path may be that of the host: its root is then the own group.
             for folder in [inner, *inner.parents]:
-                if folder.is_relative_to(root):
-                    with suppress(OSError, ValueError):
-                        left = int((folder / limit).read_text()) - int((folder / used).read_text())
-                        with suppress(OSError):
-                            statistics = (folder / "memory.stat").read_text()
-                            cached = re.search(rf"^{reclaimable} (\d+)$", statistics, re.MULTILINE)
-                            left += int(cached[1]) if cached else 0
-                        yield left
+                if not folder.is_relative_to(root):
+                    break
+                with suppress(OSError, ValueError):
+                    left = int((folder / limit).read_text()) - int((folder / used).read_text())
+                    with suppress(OSError):
+                        statistics = (folder / "memory.stat").read_text()
+                        cached = re.search(rf"^{reclaimable} (\d+)$", statistics, re.MULTILINE)
+                        left += int(cached[1]) if cached else 0
+                    yield left
 
 
 @contextmanager
@@ -110,20 +113,21 @@ def _locked(folder: Path) -> Iterator[bool]:
 
 
 @contextmanager
-def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
+def locked_folder(parent: Path) -> Iterator[Path]:
     """A new folder that is removed when the block ends, however it ends; its lock ends with it."""
-    with TemporaryDirectory(prefix=prefix, dir=parent) as name, _locked(Path(name)):
+    with TemporaryDirectory(prefix=PREFIX, dir=parent) as name, _locked(Path(name)):
         yield Path(name)
 
 
-def sweep(parent: Path, prefix: str) -> None:
+def sweep(parent: Path) -> None:
     """Remove the folders of processes that were killed."""
-    for folder in parent.glob(f"{prefix}*"):
+    for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if time.time() - folder.lstat().st_mtime > ABANDONED_AFTER:
-                with _locked(folder) as is_held:
-                    if is_held:
-                        shutil.rmtree(folder, ignore_errors=True)
+            if time.time() - folder.lstat().st_mtime < ABANDONED_AFTER:
+                continue
+            with _locked(folder) as is_held:
+                if is_held:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def progress_callback(progress: Progress | bool | None) -> Progress | None:

@@ -30,7 +30,6 @@ ANOVA = {
     "term": pl.String, "df": pl.Int64,
     **dict.fromkeys(("sum_sq", "mean_sq", "F", "p_value"), pl.Float64), "note": pl.String,
 }  # fmt: skip
-# Notes on the terms that have no test.
 # Names of columns that a formula can hold; others are numbered.
 PLAIN = re.compile("[a-z][a-z0-9_]+")
 

@@ -17,7 +17,6 @@ from polaroc.predictions.row_checks import check_clusters
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Frame, Prior
 
-# The only model of a table without a column of models.
 # So many models have two million pairs, which take a minute.
 MAX_MODELS = 2_000
 FINGERPRINT = private("fingerprint")

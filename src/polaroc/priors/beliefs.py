@@ -209,12 +209,11 @@ def beta(a: float, b: float) -> Belief:
     return _belief(name, np.exp(logs[kept]), masses[kept], None, quantile)
 
 
-def discrete(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
-    """One of a few priors: by weights that sum to 1, or equally likely."""
-    shares = np.ones(len(priors)) if weights is None else np.array(weights)
-    possible = [prior for prior, share in zip(priors, shares, strict=True) if share > 0]
+def discrete(priors: Sequence[float]) -> Belief:
+    """One of a few priors, equally likely."""
     name = ", ".join(f"{prior:g}" for prior in priors)
-    return _belief(name, skew(np.array(priors)), shares, (min(possible), max(possible)))
+    ends = min(priors), max(priors)
+    return _belief(name, skew(np.array(priors)), np.ones(len(priors)), ends)
 
 
 def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:

@@ -54,6 +54,8 @@ PROMISE = "promise"
 WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 # Whether a curve has both classes.
 HAS_BOTH = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+# The share of positives, which is the observed prior; NaN without cases.
+SHARE = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
 RESERVED = frozenset(
     (
         *CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, COVERAGE, "rule", OVER, *OVER_ENDS, PROMISE,

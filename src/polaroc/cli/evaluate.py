@@ -8,6 +8,7 @@ import polars as pl
 import typer
 
 import polaroc as pr
+from polaroc.base.columns import SHARE
 from polaroc.base.text import number, with_limits
 from polaroc.base.text_tables import MOST_NOTES, FoldedTable, table
 from polaroc.cli import options as opt
@@ -172,9 +173,8 @@ def _is_at(prior: Prior) -> pl.Expr:
     """Whether a measure is at a prior; one at an observed prior may be among those at numbers."""
     if not isinstance(prior, str):
         return pl.col("prior") == prior
-    observed = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
     # Observed priors are quotients of counts, or of sums of weights.
-    return ((pl.col("prior") - observed).abs() < 1e-12) | pl.col("prior").is_null()
+    return ((pl.col("prior") - SHARE).abs() < 1e-12) | pl.col("prior").is_null()
 
 
 def _cell(mean: float | None, sd: float | None, missing: int, **limits: float | None) -> str | None:

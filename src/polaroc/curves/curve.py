@@ -152,7 +152,7 @@ def whole_curves(table: Table) -> pl.LazyFrame:
     of_keys = curves.group_by(keys).agg(anchors, *sums, *ends, is_whole.alias(IS_WHOLE))
     broken = of_keys.filter(~pl.col(IS_WHOLE)).collect(engine=engine_for(frame))
     if frame.height and broken.height:
-        broken = broken.sort(keys) if keys else broken
+        broken = broken.sort(keys)
         found, pos, neg, positives, negatives = broken.select("threshold", *counts, *totals).row(0)
         raise InvalidTable(
             f"a curve is not whole{first_keys(broken, keys)}. {'The first' if keys else 'It'} has "
@@ -177,9 +177,8 @@ def curve_plan(predictions: Predictions) -> pl.LazyFrame:
     of_keys = totals(predictions, {ROWS: by_score})
     # A curve starts at (0, 0), the only point without a score.
     start = pl.lit(None, of_keys.collect_schema()[ROWS])
-    count = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
     running = {
-        name: within((of_class * count).fill_null(0).cum_sum(), keys)
+        name: within((of_class * predictions.weight).fill_null(0).cum_sum(), keys)
         for name, of_class in (("tp", truth), ("fp", ~truth))
     }
     points = (

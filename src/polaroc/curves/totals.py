@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from polaroc.base.columns import COUNT, EFFECTIVE, NEG_SQUARES, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.columns import COUNT, EFFECTIVE, NEG_SQUARES, ROW_ERROR, TRUTH
 from polaroc.base.text import joined_notes
 from polaroc.predictions.row_checks import (
     error_count_column,
@@ -24,8 +24,7 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
     are labels; `also` are other aggregates.
     """
     is_valid, truth = pl.col(ROW_ERROR).is_null(), pl.col(TRUTH)
-    size = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
-    size = pl.when(is_valid).then(size).otherwise(0)
+    size = pl.when(is_valid).then(predictions.weight).otherwise(0)
     pos, neg = truth * size, ~truth * size
     squares = [(neg**2).sum().alias(NEG_SQUARES)]
     counted = predictions.rows.group_by(predictions.keys).agg(
@@ -37,8 +36,7 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
         *label_extremes(size > 0),
         **(also or {}),
     )
-    kept = counted.filter(pl.col(COUNT) > 0)
-    ordered = kept.sort(predictions.keys, nulls_last=True) if predictions.keys else kept
+    ordered = counted.filter(pl.col(COUNT) > 0).sort(predictions.keys, nulls_last=True)
     fatal = pl.any_horizontal(
         False, *(pl.col(error_count_column(code)) > 0 for code in predictions.fatal)
     )

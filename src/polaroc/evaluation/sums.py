@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import KEY_INDEX, TRUTH, WEIGHT, join_by_key
+from polaroc.base.columns import KEY_INDEX, TRUTH, join_by_key
 from polaroc.curves.hull import hulls_of_sorted
 from polaroc.curves.kernel import Ranked, ranked
 from polaroc.curves.segments import COUNTS, segment_columns
@@ -111,7 +111,7 @@ def score_sums(
     if not sums:
         return pl.DataFrame()
     keys = predictions.keys
-    count = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
+    count = predictions.weight
     rows = predictions.valid_rows.select(
         *keys, SCORE, pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
     )

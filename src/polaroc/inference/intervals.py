@@ -22,7 +22,6 @@ from polaroc.base.columns import (
     OVER,
     ROW,
     TRUTH,
-    WEIGHT,
     WITH_INTERVAL,
     join_by_key,
     with_level,
@@ -77,11 +76,11 @@ def limits_of_ranked(
     `wide` has the totals of each key and the columns of the measures' estimates.
     """
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in CLASSES}
-    units = cases_as_units(**totals)
+    if ranked.clusters is None:
+        units = cases_as_units(**totals)
+    else:
+        units = clusters_as_units(ranked, totals, weighted=predictions.sampled)
     segments = Segments.of(ranked, (units.positives, units.negatives))
-    if ranked.clusters is not None:
-        units = clusters_as_units(ranked, totals, segments, weighted=predictions.sampled)
-        segments = Segments.of(ranked, (units.positives, units.negatives))
     areas = [one for one in measures if one.is_area]
     losses = [one for one in measures if not one.is_area]
     limits = []
@@ -105,7 +104,7 @@ def limits_of_ranked(
     # The catalogue has areas before losses.
     place = wide.with_row_index(ROW)
     keys = predictions.keys
-    order = (place.sort(keys, nulls_last=True) if keys else place)[ROW].to_numpy()
+    order = place.sort(keys, nulls_last=True)[ROW].to_numpy()
     columns = [
         pl.Series(name, np.stack([getattr(limit, name) for limit in limits], axis=1)[order].ravel())
         for name in INTERVAL
@@ -129,7 +128,7 @@ def with_limits(rows: pl.LazyFrame, keys: Sequence[str], level: float) -> pl.Laz
 def _scores(predictions: Predictions, wide: pl.DataFrame) -> pl.DataFrame:
     """The rows in the columns of the losses, with the numbers of their keys and clusters."""
     keys = predictions.keys
-    count = pl.col(WEIGHT) if predictions.weighted else pl.lit(1.0)
+    count = predictions.weight.cast(pl.Float64)
     of_keys = wide.lazy().select(*keys, *CLASSES).with_row_index(KEY_INDEX)
     counted = predictions.valid_rows.with_columns(
         pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
@@ -150,8 +149,7 @@ def _area_limits(
     They are the widest of those of all variants of the test set (`segment_arrays.VARIANTS`).
     """
     with np.errstate(all="ignore"):
-        has_both = np.minimum(units.positives, units.negatives) > 0
-        estimates = np.where(has_both, estimates, np.nan)
+        estimates = np.where(units.fewest > 0, estimates, np.nan)
         # A variance that is rounding is 0.
         known = np.where(variances > NO_VARIANCE, variances, 0 * variances)
         error = np.where(units.enough, np.sqrt(known), np.nan)
@@ -185,8 +183,7 @@ def _loss_limits(
 
     They are the widest of those of all variants of the test set (`variances.ONE_MORE`).
     """
-    has_both = np.minimum(units.positives, units.negatives) > 0
-    defined = ~np.isnan(estimates[0]) & has_both
+    defined = ~np.isnan(estimates[0]) & (units.fewest > 0)
     if case_loss(measure) is None:
         nothing = np.full(len(defined), np.nan)
         note = np.full(len(defined), None, dtype=object)
@@ -237,12 +234,11 @@ def _perfect_lower_limit(measure: Measure, tail: float, units: Units) -> Array |
     to t, with the least t and the greatest f that a perfect sample allows: all positives, or all
     negatives, are then on the right side with probability `tail`/2.
     """
-    positives, negatives = units.positives, units.negatives
     if measure.name == "auc":
-        least: Array = tail ** (1 / np.minimum(positives, negatives))
-        return least
+        return np.asarray(tail ** (1 / units.fewest))
     if measure.name not in ("auprec", "iauprec"):
         return None
+    positives, negatives = units.positives, units.negatives
     t = (tail / 2) ** (1 / positives)
     f = 1 - (tail / 2) ** (1 / negatives)
     area = np.zeros(len(positives))

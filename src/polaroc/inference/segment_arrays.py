@@ -38,6 +38,16 @@ class Gradient(NamedTuple):
     area: Array | None = None
 
 
+def key_blocks(starts: Array) -> Iterator[slice]:
+    """Consecutive keys in blocks of at most `BLOCK` segments, or of one key, by their `starts`."""
+    first, size = 0, len(starts) - 1
+    while first < size:
+        last = int(np.searchsorted(starts, starts[first] + BLOCK, "right")) - 1
+        last = min(max(first + 1, last), size)
+        yield slice(first, last)
+        first = last
+
+
 @dataclass(frozen=True, eq=False)
 class Segments:
     """The segments with positives of the curves of keys, best score first.
@@ -65,15 +75,6 @@ class Segments:
             **ranked.counts, positives=totals[0], negatives=totals[1], starts=ranked.starts,
             units=units,
         )  # fmt: skip
-
-    def blocks(self) -> Iterator[slice]:
-        """Consecutive keys in blocks of at most `BLOCK` segments, or of one key."""
-        first, size = 0, len(self.starts) - 1
-        while first < size:
-            last = int(np.searchsorted(self.starts, self.starts[first] + BLOCK, "right")) - 1
-            last = min(max(first + 1, last), size)
-            yield slice(first, last)
-            first = last
 
     def select(self, keys: Array) -> Segments:
         """The segments of consecutive keys, as floats; `keys` leaves out those without segments."""

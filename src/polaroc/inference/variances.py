@@ -18,9 +18,16 @@ import polars as pl
 from polaroc.base.columns import CLUSTER, KEY_INDEX, TEXTUAL, join_by_key, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.kernel import Ranked
-from polaroc.inference.evidence import FEWEST_CLUSTERS
+from polaroc.inference.evidence import FEWEST_CLUSTERS, quantile
 from polaroc.inference.influence import influence_on_segments, values
-from polaroc.inference.segment_arrays import NONE, PSEUDO_CASES, VARIANTS, CasePlaces, Segments
+from polaroc.inference.segment_arrays import (
+    NONE,
+    PSEUDO_CASES,
+    VARIANTS,
+    CasePlaces,
+    Segments,
+    key_blocks,
+)
 from polaroc.measures.scoring import CaseLoss, case_loss
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import expressions_of
@@ -118,16 +125,18 @@ class Units:
     blocks: Sequence[ClusterBlock] = ()  # by blocks of keys
 
     @property
+    def fewest(self) -> Array:
+        """The number of units of the rarer class."""
+        return np.minimum(self.positives, self.negatives)
+
+    @property
     def enough(self) -> Array:
         """Whether a key has as many units of each class as limits need."""
-        enough: Array = np.minimum(self.positives, self.negatives) >= self.least
-        return enough
+        return self.fewest >= self.least
 
     def quantile(self, level: float) -> Array:
         """Student's t, with one degree of freedom less than there are units of the rarer class."""
-        from scipy.special import stdtrit
-
-        return np.asarray(stdtrit(np.minimum(self.positives, self.negatives) - 1, (1 + level) / 2))
+        return quantile(level, self.fewest - 1)
 
     def variances(
         self, positives: Array, negatives: Array, moments: Array, more: Array | None = None
@@ -169,16 +178,13 @@ def cases_as_units(positives: Array, negatives: Array) -> Units:
     return Units(positives, negatives, np.full(len(positives), 2))
 
 
-def clusters_as_units(
-    ranked: Ranked, totals: Mapping[str, Array], segments: Segments, *, weighted: bool
-) -> Units:
+def clusters_as_units(ranked: Ranked, totals: Mapping[str, Array], *, weighted: bool) -> Units:
     """Units that are clusters of ranked rows, by effective numbers where these are `weighted`."""
     assert ranked.clusters is not None
     numbers = cluster_numbers(ranked.clusters)
-
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         block_of = partial(ClusterBlock.of, ranked, numbers, totals)
-        blocks = list(pool.map(block_of, segments.blocks()))
+        blocks = list(pool.map(block_of, key_blocks(ranked.starts)))
     # A table without rows has no block to concatenate.
     none = np.zeros((3, 0))
     positives, negatives, clusters = np.concatenate([none, *(one.counts for one in blocks)], axis=1)
@@ -254,7 +260,7 @@ def area_variances(
                     moments[:, i, keys] = clusters.moments(by_place)[:, within]
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        list(pool.map(fill, product(VARIANTS, enumerate(segments.blocks()))))
+        list(pool.map(fill, product(VARIANTS, enumerate(key_blocks(segments.starts)))))
     return estimates, units.variances(of_pos, of_neg, moments)
 
 

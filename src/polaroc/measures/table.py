@@ -8,9 +8,11 @@ from polaroc.base.columns import (
     COUNT,
     COVERAGE,
     EFFECTIVE,
+    HAS_BOTH,
     MEASURE_COLUMNS,
     OVER,
     PLACE,
+    SHARE,
     VALUE,
     WITH_INTERVAL,
     effective_column,
@@ -63,8 +65,6 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
 
 def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
     """The `tidy` table with a row for each measure of each key."""
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    both = (positives > 0) & (negatives > 0)
     # Rows with unequal sampling weights count as fewer rows of equal weight (Kish).
     effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives")
     values = {}
@@ -75,15 +75,14 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
             skew = pl.lit(skew, pl.Float64)
         fields: list[pl.Expr] = [
             pl.lit(measure.name).alias("measure"),
-            pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
+            pl.when(HAS_BOTH).then(measure.estimate.fill_nan(None)).alias("estimate"),
             pl.lit(measure.over, pl.String).alias(OVER),
             # The bias ratio λ/N, and the first warning that applies.
             (skew / pl.col(EFFECTIVE)).alias(RATIO),
-            pl.when(both).then(pl.coalesce(pl.lit(None, pl.String), *warned)).alias(WARNING),
+            pl.when(HAS_BOTH).then(pl.coalesce(pl.lit(None, pl.String), *warned)).alias(WARNING),
         ]
         if isinstance(measure.prior, str):
-            observed = pl.when(both).then(positives / (positives + negatives))
-            fields.append(observed.alias("prior"))
+            fields.append(pl.when(HAS_BOTH).then(SHARE).alias("prior"))
         elif not isinstance(measure.prior, pl.Expr):
             fields.append(pl.lit(measure.prior, pl.Float64).alias("prior"))
         values[f"{VALUE}{place}"] = pl.struct(fields)
@@ -94,11 +93,11 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
         .unpivot([*values], index=beside, variable_name=PLACE, value_name=VALUE)
         .unnest(VALUE)
     )
-    is_biased = both & (pl.col(RATIO) > MAX_BIAS_RATIO * (1 + ROUNDING))
+    is_biased = HAS_BOTH & (pl.col(RATIO) > MAX_BIAS_RATIO * (1 + ROUNDING))
     biased = pl.when(is_biased).then(pl.lit(BIASED))
     table = rows.with_columns(joined_notes("note", biased, WARNING))
     # The measures of a key stay in their order.
-    ordered = table.sort(keys, nulls_last=True, maintain_order=True) if keys else table
+    ordered = table.sort(keys, nulls_last=True, maintain_order=True)
     shown = [*(key for key in keys if key != "prior"), *MEASURE_COLUMNS]
     return ordered.select(*shown, *([OVER] if any(measure.over for measure in measures) else []))
 
@@ -109,9 +108,8 @@ def without_repeats(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyF
     observed = [i for i, measure in enumerate(measures) if isinstance(measure.prior, str)]
     if not fixed or not observed:
         return rows
-    share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
     place = pl.int_range(pl.len()) % len(measures)
-    return rows.filter(~(place.is_in(observed) & is_among(share, fixed)))
+    return rows.filter(~(place.is_in(observed) & is_among(SHARE, fixed)))
 
 
 def tidy_schema(

@@ -16,6 +16,7 @@ from polaroc.base.columns import (
     OVER,
     PLACE,
     RESERVED,
+    SHARE,
     SPREAD,
     as_lazy,
     join_by_key,
@@ -38,8 +39,7 @@ WHOLE_RANGE = -1.0
 OPTIONAL = {
     "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,
 }  # fmt: skip
-# The prior of the cases of a key, and whether a row is at it.
-SHARE = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
+# Whether a row is at the prior of the cases of its key.
 IS_OBSERVED = ((pl.col("prior") - SHARE).abs() <= TOLERANCE).fill_null(False)
 
 

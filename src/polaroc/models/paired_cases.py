@@ -85,31 +85,31 @@ def common_cases(cases: Cases[pl.DataFrame]) -> tuple[Cases[pl.DataFrame], list[
     """
     rows, ids = cases.rows, [*cases.fold, "case"]
     is_scored = pl.col("error").is_null() if "error" in rows.columns else pl.lit(True)
-    kept, warnings = rows.filter(is_scored).drop("error", strict=False), list[str]()
+    kept = rows.filter(is_scored).drop("error", strict=False)
+    usable = replace(cases, rows=kept, nulls="raise", errors=())
     if cases.case is None:
-        if dropped := rows.height - kept.height:
-            warnings.append(
-                f"{dropped:,} rows were left out: their score, truth, count or weight is null or "
-                "NaN."
-            )
-        return replace(cases, rows=kept, nulls="raise", errors=()), warnings
+        dropped = rows.height - kept.height
+        left_out = (
+            f"{dropped:,} rows were left out: their score, truth, count or weight is null or NaN."
+        )
+        return usable, [left_out] if dropped else []
     models, number = rows["model"].n_unique(), rows.select(ids).n_unique()
     whole = kept.group_by(ids).agg(MODELS).filter(model=models)
-    if left := number - whole.height:
-        scored = pl.struct(ids).filter(is_scored).n_unique().cast(pl.Int64)
-        lacking = rows.group_by("model").agg(missing=number - scored).filter(pl.col("missing") > 0)
-        listed = listed_rows(lacking.sort("model"), MAX_NAMED)
-        kept = join_by_key(kept, whole, ids, "semi")
-        if kept.is_empty():
-            raise InvalidPredictions(
-                f"no case is left that all models scored ({listed}).",
-                hint="leave out a model without scores; if 'case' numbers rows, say case=None.",
-            )
-        warnings.append(
-            f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all "
-            f"models, which are compared on the same {number - left:,} ({listed})."
+    left = number - whole.height
+    if not left:
+        return usable, []
+    scored = pl.struct(ids).filter(is_scored).n_unique().cast(pl.Int64)
+    lacking = rows.group_by("model").agg(missing=number - scored).filter(pl.col("missing") > 0)
+    listed = listed_rows(lacking.sort("model"), MAX_NAMED)
+    if whole.is_empty():
+        raise InvalidPredictions(
+            f"no case is left that all models scored ({listed}).",
+            hint="leave out a model without scores; if 'case' numbers rows, say case=None.",
         )
-    return replace(cases, rows=kept, nulls="raise", errors=()), warnings
+    return replace(usable, rows=join_by_key(kept, whole, ids, "semi")), [
+        f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all "
+        f"models, which are compared on the same {number - left:,} ({listed})."
+    ]
 
 
 def aligned_rows(cases: Cases[pl.DataFrame]) -> list[pl.DataFrame]:

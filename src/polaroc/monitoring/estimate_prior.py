@@ -183,8 +183,7 @@ def estimated_priors(
         notes = [note for note in notes if note] + (doubted if has_both else [])
         estimates.append(estimate | {"note": "; ".join(notes) or None})
     result = rows.hstack(pl.DataFrame(estimates, schema=COLUMNS)).select(*all_keys, *COLUMNS)
-    result = with_level(result, level)
-    return result.sort(all_keys, nulls_last=True) if all_keys else result
+    return with_level(result, level).sort(all_keys, nulls_last=True)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from polaroc.base.columns import (
     COUNT,
     ROW_ERROR,
     ROWS,
+    SHARE,
     SIZE,
     TRUTH,
     WEIGHT,
@@ -104,9 +105,7 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     rows = rows.with_columns(differs_in_truth.alias(DIFFERS)).with_columns(
         pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT)
     )
-    weight = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
-    if not predictions.sampled:
-        weight = weight.cast(pl.Int64)
+    weight = predictions.weight if predictions.sampled else predictions.weight.cast(pl.Int64)
     score = pl.col(SCORE) if cases.count is None else pl.col(SCORE).filter(pl.col(COUNT) > 0)
     report = (
         rows.group_by(keys)
@@ -125,8 +124,6 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
         )
         .filter(pl.col(ROWS) > 0)
     )
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    total = positives + negatives
     note = joined_notes(
         errors_in_words(errors),
         one_class_note(),
@@ -137,10 +134,10 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     return (
         report.select(
             *keys, "rows", "missing", "positives", "negatives",
-            pl.when(total > 0).then(positives / total).alias("prior"),
+            SHARE.fill_nan(None).alias("prior"),
             "scores", "lowest", "highest", note,
         )
-        .sort(keys or ["rows"], nulls_last=True)
+        .sort(keys, nulls_last=True)
         .collect()
     )  # fmt: skip
 
@@ -195,14 +192,14 @@ def differs(blocks: Sequence[str]) -> pl.Expr:
 def unusual(models: str) -> pl.Expr:
     """Note on a test set that clearly differs from the others of its model, else null."""
     cases = pl.col("positives") + pl.col("negatives")
-    share, usual = pl.col("positives") / cases, cases.median().over(models)
+    usual = cases.median().over(models)
     overall = (pl.col("positives").sum() / cases.sum()).over(models)
-    distance, chance = (share - overall).abs(), (overall * (1 - overall) / cases).sqrt()
+    distance, chance = (SHARE - overall).abs(), (overall * (1 - overall) / cases).sqrt()
     is_other_share = (distance > STD_ERRORS * chance) & (
         distance > RELATIVE * pl.min_horizontal(overall, 1 - overall)
     )
     sizes = [size.round().cast(pl.Int64) for size in (cases, usual)]
-    shares = [one.round_sig_figs(2) for one in (share, overall)]
+    shares = [one.round_sig_figs(2) for one in (SHARE, overall)]
     return joined_notes(
         pl.when((cases > SIZE_FACTOR * usual) | (cases * SIZE_FACTOR < usual)).then(
             pl.format("{} cases, where {} are usual", *sizes)

@@ -37,6 +37,11 @@ class Predictions:
     engine: Engine
 
     @property
+    def weight(self) -> pl.Expr:
+        """The weight or count of a row, 1 where there is none."""
+        return pl.col(WEIGHT) if self.weighted else pl.lit(1, pl.Int64)
+
+    @property
     def valid_rows(self) -> pl.LazyFrame:
         """Rows without errors."""
         rows = self.rows.filter(pl.col(ROW_ERROR).is_null()) if self.possible_errors else self.rows

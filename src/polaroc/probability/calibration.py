@@ -253,7 +253,7 @@ def calibration(
             *keys, *NUMBERS, "positives", "negatives",
             note=pl.coalesce(one_class, REASON, "note"),
         )
-        .sort(keys or "positives", nulls_last=True)
+        .sort(keys, nulls_last=True)
     )  # fmt: skip
     noted_rows = with_note(estimates, dependence(cases), pl.col("p_value").is_not_null())
     curve = partial(

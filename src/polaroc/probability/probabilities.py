@@ -10,6 +10,7 @@ import polars as pl
 
 from polaroc.base.checks import check_bool
 from polaroc.base.columns import (
+    HAS_BOTH,
     IS_SAME,
     KEY_INDEX,
     ROW,
@@ -232,17 +233,16 @@ def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     ratio = (in_block[0] / positives) / (in_block[1] / negatives)
     below, above = (within(pl.col(RATIO).shift(by), keys) for by in (-1, 1))
     unranked = pl.when(positives.is_null()).then(pl.lit(UNRANKED))
-    defined = (positives > 0) & (negatives > 0)
     last = within(pl.col(SCORE) == pl.col(SCORE).min(), keys)
     return (
         hulls_of(curve, keys)
         .filter(pl.col(SCORE).is_not_null())
-        .with_columns(pl.when(defined).then(ratio).alias(RATIO))
+        .with_columns(pl.when(HAS_BOTH).then(ratio).alias(RATIO))
         .with_columns(
             # The half case must not move the ratio of a block past that of its neighbour.
-            pl.when(only_pos & defined)
+            pl.when(only_pos & HAS_BOTH)
             .then(pl.max_horizontal(RATIO, below))
-            .when(only_neg & defined)
+            .when(only_neg & HAS_BOTH)
             .then(pl.min_horizontal(RATIO, above))
             .otherwise(RATIO)
             .alias(RATIO),

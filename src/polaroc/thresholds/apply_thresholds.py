@@ -17,7 +17,6 @@ from polaroc.base.columns import (
     PRIVATE,
     RESERVED,
     TRUTH,
-    WEIGHT,
     as_lazy,
     check_shared_keys,
     join_by_key,
@@ -299,14 +298,14 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
         .with_row_index(POINT)
         .cache()
     )  # fmt: skip
-    truth, weight = pl.col(TRUTH), pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
+    truth = pl.col(TRUTH)
     # Without a threshold nothing is called positive.
     is_called = (pl.col(SCORE) >= pl.col(AT)).fill_null(False)
     called = (
         join_by_key(table.valid_rows, placed, shared, "inner", maintain_order="none")
         .group_by(*table.keys, POINT)
         .agg(
-            (is_called & of_class).mul(weight).sum().alias(name)
+            (is_called & of_class).mul(table.weight).sum().alias(name)
             for name, of_class in zip(COUNTS, (truth, ~truth), strict=True)
         )
     )

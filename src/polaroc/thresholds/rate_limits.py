@@ -199,7 +199,7 @@ def _design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     """
     table = read(cases, clustered=True)
     of_class, size, score = [*table.keys, TRUTH], pl.col(WEIGHT), pl.col(SCORE)
-    weight = size if table.weighted else pl.lit(1.0).alias(WEIGHT)
+    weight = table.weight.cast(pl.Float64).alias(WEIGHT)
     # Of sampling weights only the ratios matter.
     mean = size.mean().over(of_class) if table.sampled else pl.lit(1.0)
     upto = size.cum_sum().over(of_class, order_by=SCORE) / size.sum().over(of_class)

@@ -17,8 +17,10 @@ class ArrowStream(Protocol):
 
 
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
+# A frame of either kind.
+PolarsFrame: TypeAlias = pl.DataFrame | pl.LazyFrame
 # The rows of cases.
-Held = TypeVar("Held", bound=pl.LazyFrame | pl.DataFrame)
+Held = TypeVar("Held", bound=PolarsFrame)
 EagerTable: TypeAlias = pl.DataFrame | ArrowStream | Mapping[str, Any]
 Table: TypeAlias = pl.LazyFrame | EagerTable
 IntoExpr: TypeAlias = str | pl.Expr
@@ -27,7 +29,7 @@ Nulls: TypeAlias = Literal["raise", "drop"]
 Interpolation: TypeAlias = Literal["exact", "linear", "step", "hull"]
 Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
 Prior: TypeAlias = float | Literal["observed"]
-Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame | pl.LazyFrame
+Priors: TypeAlias = Prior | Sequence[Prior] | PolarsFrame
 
 # A table of a database, or a query of one.
 IbisTable: TypeAlias = "ibis.expr.types.Table"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from polaroc.base.checks import refuse_unused
 from polaroc.base.columns import with_level
 from polaroc.base.text import named, noted_by_kind, one_name
 from polaroc.curves.curve import curve
@@ -176,6 +177,16 @@ def choose_with_tuning(
 def choose_by_cost_of_folds(inputs: Inputs, costs: Costs, *, level: float) -> Choice:
     """The model that costs least at thresholds that other folds set."""
     cases, at = inputs.cases, costs.belief.mean
+    if not cases.fold:
+        raise InvalidArgument(
+            f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
+            hint="give tuning=: predictions on cases that take no part otherwise; or fold='fold', "
+            "where models were fitted anew in each fold.",
+        )
+    refuse_unused(
+        "for thresholds set on tuning", "there are folds",
+        constraints=costs.constraints, confidence=costs.confidence,
+    )  # fmt: skip
     (fold,) = cases.fold
     need, rates, rows, folds_of = Need("cost", (at,), 0, costs.fn, costs.fp), [], [], {}
     for name in cases.rows.select("model").unique().sort("model", nulls_last=True).iter_slices(1):

@@ -54,7 +54,7 @@ from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, discrete, r
 from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
 from polaroc.priors.in_use import check_level
 from polaroc.thresholds.rules import checked_limits, rule_of
-from polaroc.typing import Array, Prior, Table
+from polaroc.typing import Array, PolarsFrame, Prior, Table
 
 # Priors at which models of predictions are compared within a range.
 GRID_SIZE = 9
@@ -64,7 +64,7 @@ def choose(
     table: Table | Cases[Any],
     measure: str | None = None,
     *,
-    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
+    over: tuple[float, float] | Belief | PolarsFrame | None = None,
     level: float = 0.95,
     tuning: Table | Cases[Any] | None = None,
     cost_fn: float = 1,
@@ -162,7 +162,7 @@ def choose(
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     check_share("level", level)
-    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+    if isinstance(over, PolarsFrame):
         check_level(over, level)
     belief = checked_over(over)
     for_costs = {
@@ -176,24 +176,7 @@ def choose(
             # The errors that the rule for the constraints makes fewest of.
             finds_most = rule_of(checked_limits(constraints)) == "max_recall"
             cost_fn, cost_fp = (1, 0) if finds_most else (0, 1)
-    check_text("measure", measure, "auprec")
-    if measure in CATALOG and not CATALOG[measure].at_priors and CATALOG[measure].over is None:
-        raise InvalidArgument(
-            f"measure is {measure!r}, which does not depend on the share of positives, and a "
-            "choice is one over shares of positives.",
-            hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
-        )
-    if belief is None and (measure == EXPECTED_COST or cases.truth is not None):
-        raise InvalidArgument(
-            "predictions are given without a range of priors.",
-            hint="give over=(0.05, 0.20), for one prior over=(0.1, 0.1), or a belief.",
-        )
-    if measure == EXPECTED_COST and cases.truth is None:
-        raise InvalidArgument(
-            f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
-            "not given.",
-            hint="give truth='truth' and score='score'.",
-        )
+    _check_measure(measure, cases, belief)
     if measure != EXPECTED_COST:
         refuse_unused(
             f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **for_costs,
@@ -212,22 +195,34 @@ def choose(
     costs = Costs(cost_fn, cost_fp, belief, constraints, confidence)
     if tuning is not None:
         return choose_with_tuning(inputs, tuning, costs, as_read=cases, level=level)
-    if not inputs.cases.fold:
-        raise InvalidArgument(
-            f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
-            hint="give tuning=: predictions on cases that take no part otherwise; or fold='fold', "
-            "where models were fitted anew in each fold.",
-        )
-    refuse_unused(
-        "for thresholds set on tuning", "there are folds",
-        constraints=constraints, confidence=confidence,
-    )  # fmt: skip
     return choose_by_cost_of_folds(inputs, costs, level=level)
+
+
+def _check_measure(measure: str, cases: Cases[Any], belief: Over | None) -> None:
+    """Raise for a measure that does not depend on priors, or that lacks them or predictions."""
+    check_text("measure", measure, "auprec")
+    if measure in CATALOG and not CATALOG[measure].at_priors and CATALOG[measure].over is None:
+        raise InvalidArgument(
+            f"measure is {measure!r}, which does not depend on the share of positives, and a "
+            "choice is one over shares of positives.",
+            hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
+        )
+    if belief is None and (measure == EXPECTED_COST or cases.truth is not None):
+        raise InvalidArgument(
+            "predictions are given without a range of priors.",
+            hint="give over=(0.05, 0.20), for one prior over=(0.1, 0.1), or a belief.",
+        )
+    if measure == EXPECTED_COST and cases.truth is None:
+        raise InvalidArgument(
+            f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
+            "not given.",
+            hint="give truth='truth' and score='score'.",
+        )
 
 
 def checked_over(over: object) -> Over | None:
     """The range or belief, also that of an estimate; a range of one prior is a belief of one."""
-    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+    if isinstance(over, PolarsFrame):
         return belief_of_estimate(over)
     if over is None or isinstance(over, Belief):
         return over

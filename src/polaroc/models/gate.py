@@ -15,6 +15,7 @@ from polaroc.base.text_tables import Result, noted
 from polaroc.errors import InvalidArgument, example, quoted
 from polaroc.measures.catalog import CATALOG, at_one_prior, higher_is_better, label
 from polaroc.models.compare import WIDER_IN_GATE, compare
+from polaroc.models.comparison import Comparison
 from polaroc.models.gate_limits import (
     AREAS,
     difference_limits,
@@ -22,7 +23,7 @@ from polaroc.models.gate_limits import (
     why_too_few,
     with_unseen,
 )
-from polaroc.models.inputs import compared_cases, read_inputs, single_prior, two_models
+from polaroc.models.inputs import Inputs, compared_cases, read_inputs, single_prior, two_models
 from polaroc.models.measure_rows import describe_priors, needs_range, of_one_range
 from polaroc.models.paired_cases import single_measure
 from polaroc.predictions.cases import Cases
@@ -265,38 +266,23 @@ def gate(
         # 0 − x, since −x would make −0.0 of no difference.
         difference, lower, upper = (end and 0 - end for end in (difference, upper, lower))
     warnings = [*inputs.warnings, *(one for one in compared.warnings if WIDER_IN_GATE not in one)]
-
     if lower is not None and (inputs.on_cases or measure in AREAS):
-        limits: tuple[float, float] | None = None
         if inputs.are_measures or inputs.cases.case is None:
-            positives = _positives_of_folds(inputs.cases, compared.test_train_ratio)
-            note = None if positives else UNKNOWN_POSITIVES
-            if positives:
-                # As `gate_limits.unseen_share` of equal shares; `positives` may be a fraction.
-                unseen = 1 - ((1 - level) / 2) ** (1 / positives)
-                limits = with_unseen((lower, upper), difference, unseen)
+            limits, note = _limits_by_positives(inputs.cases, compared, difference, (lower, upper))
         else:
             one = single_measure(measure, prior or "observed", over, score_prior)
             units = influences_on_difference(inputs.cases, challenger, one)
-            note = why_too_few(one, units)
+            limits, note = None, why_too_few(one, units)
             if note is None:
                 limits = difference_limits(measure, difference, units, level)
-                if inputs.cases.fold:
-                    limits = min(lower, limits[0]), max(upper, limits[1])
-        if limits and limits[1] - limits[0] > upper - lower:
+        if limits is not None and not inputs.on_cases:
+            # On folds the wider of both intervals counts.
+            limits = min(lower, limits[0]), max(upper, limits[1])
+        if limits is not None and limits[1] - limits[0] > upper - lower:
             note = WIDER
         lower, upper = limits or (None, None)
         warnings += [note] if note else []
-
-    is_observed = prior is None and not inputs.are_measures and CATALOG[measure].at_priors
-    if prior == "observed" or is_observed:
-        place = "at the observed prior"
-    elif prior is not None:
-        place = describe_priors(None, [prior])
-    else:
-        place = describe_priors(
-            of_one_range(inputs.cases.rows, measure, over)[1] if inputs.are_measures else over
-        )
+    place = _place(inputs, measure, prior, over)
     result = GateResult(
         difference, lower, upper, champion, challenger, f"{label(measure)} {place}".rstrip(),
         higher_is_better(measure), margin, level,
@@ -317,6 +303,32 @@ def _cases_needed(result: GateResult, lower: float, upper: float) -> str:
     # The width of the interval shrinks at least as 1/√n.
     times = f"About {rounded_up((half / gap) ** 2):,} times as many" if gap else "No number of"
     return f"{times} cases would decide it, if the models differed as much on them."
+
+
+def _place(
+    inputs: Inputs, measure: str, prior: Prior | None, over: tuple[float, float] | Belief | None
+) -> str:
+    """The prior, range or belief at which the measure is taken, as a phrase."""
+    is_at_prior = not inputs.are_measures and CATALOG[measure].at_priors
+    if prior == "observed" or (prior is None and is_at_prior):
+        return "at the observed prior"
+    if prior is not None:
+        return describe_priors(None, [prior])
+    return describe_priors(
+        of_one_range(inputs.cases.rows, measure, over)[1] if inputs.are_measures else over
+    )
+
+
+def _limits_by_positives(
+    cases: Cases[pl.DataFrame], compared: Comparison, difference: float, limits: tuple[float, float]
+) -> tuple[tuple[float, float] | None, str | None]:
+    """Limits with room for kinds of positives that were not seen, or why there are none."""
+    positives = _positives_of_folds(cases, compared.test_train_ratio)
+    if not positives:
+        return None, UNKNOWN_POSITIVES
+    # As `gate_limits.unseen_share` of equal shares; `positives` may be a fraction.
+    unseen = 1 - ((1 - compared.level) / 2) ** (1 / positives)
+    return with_unseen(limits, difference, unseen), None
 
 
 def _positives_of_folds(cases: Cases[pl.DataFrame], ratio: float | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -30,8 +31,10 @@ from polaroc.thresholds.apply_thresholds import Numbers, apply_thresholds, point
 from polaroc.typing import Table
 
 RATES = ("tpr", "tpr_lower", "tpr_upper", "fpr", "fpr_lower", "fpr_upper")
-# The note on a threshold that cannot be judged on the reference.
-NO_RATES = private("no_rates")
+# Whether a case is called positive; without a threshold nothing is.
+IS_CALLED = (pl.col("score") >= pl.col("threshold")).fill_null(False)
+# The note on the rates of a threshold on the reference.
+RATES_NOTE = private("rates_note")
 ISO_8601 = r"^\d{4}-\d{2}-\d{2}([T ]|$)"
 # At each look, the prior, the shape and labels may each raise a false alarm.
 QUESTIONS = 3
@@ -174,75 +177,44 @@ def monitor(
     keys, all_keys = known.keys, used.keys
     # Columns of the tables and of the alarms.
     refuse_clash(all_keys, ("source", "alarm", "table", "quantity"))
-    count = max(known.rows.select(keys).n_unique(), 1) if keys else 1
+    count = max(known.rows.select(keys).n_unique(), 1)
     error = (1 - level) / (QUESTIONS * looks * count)
 
     points = points_of(points)
     ranges = _range_by_key(points, over, known)
     # Limits of the prior are those of the reference.
     points = points.drop(*PRIOR_LIMITS, "level", strict=False)
-    rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
-    if rates.height != count:
-        raise InvalidTable(
-            "the points have several thresholds for a key of the reference, or it has no rows.",
-            hint="keep one row per key, such as that of one prior: points.filter(prior=0.1).",
-        )
-    is_tuning_table = rates["note"].str.contains("as on the tuning table").any()
-    rates = joined(rates, ranges).select(
-        *keys, "threshold", *RATES, *OVER_ENDS, pl.col("note").alias(NO_RATES),
-    )  # fmt: skip
+    rates = joined(_rates_on_reference(known, points, count, error), ranges)
+    thresholds_of_keys = rates.select(*keys, "threshold")
     estimates = estimated_priors(known, used, batch, 1 - error, error)
-    called = joined(used.valid_rows, rates.select(*keys, "threshold")).group_by(all_keys).agg(
-        posfrac=(pl.col("score") >= pl.col("threshold")).fill_null(False).mean()
+    called = joined(used.valid_rows, thresholds_of_keys).group_by(all_keys).agg(
+        posfrac=IS_CALLED.mean()
     )  # fmt: skip
-    periods_of_keys = joined(joined(estimates.filter(pl.col(time).is_not_null()), rates), called)
+    rows = joined(joined(estimates.filter(pl.col(time).is_not_null()), rates), called)
+    _refuse_unknown_rates(rows, keys)
 
-    is_unknown = pl.any_horizontal(pl.col("tpr", "fpr").is_null())
-    why = pl.col(NO_RATES).fill_null("the reference has no cases of it")
-    unknown = periods_of_keys.filter(is_unknown).select(*keys, why).unique().sort(pl.all())
-    if unknown.height:
-        reasons = noted_by_kind((", ".join(map(str, key)), note) for *key, note in unknown.rows())
-        raise InvalidPredictions(
-            f"the reference shows no rates of a threshold: {' '.join(reasons)}",
-            hint="give a threshold and labelled cases of both classes for each key, or leave its "
-            "scores out.",
-        )
-
-    low, high = OVER_ENDS
-    left = pl.format(
-        "the prior left the range {} % to {} %: it is ", _percents(low), _percents(high)
+    prior = rows.select(
+        *all_keys, "deployed", "prior", "lower", "upper", "level", "assumes", *OVER_ENDS,
+        alarm=_alarm_of_prior(),
+    )  # fmt: skip
+    is_shifted = pl.col("shift_p") < error
+    shape = rows.select(
+        *all_keys, "deployed", "shift_p", alarm=pl.when(is_shifted).then(pl.lit(SHIFTED))
     )
-    above = left + pl.format("more than {} %", _percents("lower"))
-    below = left + pl.format("less than {} %", _percents("upper"))
-    prior = periods_of_keys.select(
-        *all_keys, "deployed", "prior", "lower", "upper", "level", "assumes", low, high,
-        pl.when(pl.col("lower") > pl.col(high)).then(above)
-        .when(pl.col("upper") < pl.col(low)).then(below).alias("alarm"),
-    )  # fmt: skip
-    shape = periods_of_keys.select(
-        *all_keys, "deployed", "shift_p",
-        pl.when(pl.col("shift_p") < error).then(pl.lit(SHIFTED)).alias("alarm"),
-    )  # fmt: skip
     # Where more than the prior has moved, nothing limits the rates.
-    has_shifted = pl.col("shift_p").fill_null(1) < error
-    thresholds = periods_of_keys.with_columns(
-        pl.when(~has_shifted).then(pl.col(name)) for name in RATES if name not in ("tpr", "fpr")
-    ).select(
+    limits = [name for name in RATES if name not in ("tpr", "fpr")]
+    has_limits = ~is_shifted.fill_null(False)
+    thresholds = rows.with_columns(pl.when(has_limits).then(pl.col(limits))).select(
         *all_keys, pl.lit("scores").alias("source"), "threshold", "posfrac",
-        *expected(cost_fn, cost_fp), pl.lit(None, pl.String).alias("alarm"),
+        *expected(cost_fn, cost_fp), alarm=pl.lit(None, pl.String),
     )  # fmt: skip
-    warnings = [TUNED_HERE] if is_tuning_table else []
-    warnings += noted_by_kind(
-        (", ".join(str(row[key]) for key in keys) or "scores in use", note)
-        for row in estimates.drop_nulls("note").iter_rows(named=True)
-        for note in row["note"].split("; ")
-        if not note.startswith("more than the prior")
-    )
+    is_tuning_table = rates[RATES_NOTE].str.contains("as on the tuning table").any()
+    warnings = [TUNED_HERE] * bool(is_tuning_table) + _notes_but_alarms(estimates, keys)
     if labelled is not None:
         with errors_named("labelled"):
             of_labels = same_columns(known, labelled, without=["cluster"], keep=[time])
             labels = _by_period(of_labels, time, every)
-        is_random = _are_drawn_at_random(labels, used, rates.select(*keys, "threshold"))
+        is_random = _are_drawn_at_random(labels, used, thresholds_of_keys)
         warnings += [] if is_random else [NOT_DRAWN]
         by_labels = _judged_by_labels(labels, points, rates, error, raises_alarms=is_random)
         # Labels show no cost: it is null.
@@ -293,7 +265,7 @@ def _range_by_key(
 ) -> pl.DataFrame:
     """The range of priors of each key: the one given, or the one that its point was chosen for."""
     ends = (None, None) if over is None else range_of(over)
-    present = points.collect_schema().names()
+    present = points.collect_schema()
     for names in (OVER_ENDS, PRIOR_LIMITS) if over is None else ():
         if {*names} <= {*present}:
             shared = [key for key in known.keys if key in present]
@@ -304,6 +276,55 @@ def _range_by_key(
             ranges = points.select(*shared, *ends_of_keys)
             return with_key_types(ranges, known.rows.schema, shared).unique().collect()
     return pl.DataFrame([ends], schema=dict.fromkeys(OVER_ENDS, pl.Float64), orient="row")
+
+
+def _rates_on_reference(
+    known: Cases[pl.DataFrame], points: pl.LazyFrame, count: int, error: float
+) -> pl.DataFrame:
+    """The threshold of each key with its rates and a note; raise unless there is one per key."""
+    rates = apply_thresholds(known, points, same_table=True, intervals=True, level=1 - error)
+    if rates.height != count:
+        raise InvalidTable(
+            "the points have several thresholds for a key of the reference, or it has no rows.",
+            hint="keep one row per key, such as that of one prior: points.filter(prior=0.1).",
+        )
+    return rates.select(*known.keys, "threshold", *RATES, pl.col("note").alias(RATES_NOTE))
+
+
+def _refuse_unknown_rates(rows: pl.DataFrame, keys: Sequence[str]) -> None:
+    """Raise for thresholds that cannot be judged on the reference."""
+    is_unknown = pl.any_horizontal(pl.col("tpr", "fpr").is_null())
+    why = pl.col(RATES_NOTE).fill_null("the reference has no cases of it")
+    unknown = rows.filter(is_unknown).select(*keys, why).unique().sort(pl.all())
+    if unknown.height:
+        reasons = noted_by_kind((", ".join(map(str, key)), note) for *key, note in unknown.rows())
+        raise InvalidPredictions(
+            f"the reference shows no rates of a threshold: {' '.join(reasons)}",
+            hint="give a threshold and labelled cases of both classes for each key, or leave its "
+            "scores out.",
+        )
+
+
+def _alarm_of_prior() -> pl.Expr:
+    """An alarm if the limits of the prior are outside the range of the threshold, else null."""
+    low, high = OVER_ENDS
+    left = pl.format(
+        "the prior left the range {} % to {} %: it is ", _percents(low), _percents(high)
+    )
+    above = left + pl.format("more than {} %", _percents("lower"))
+    below = left + pl.format("less than {} %", _percents("upper"))
+    is_above, is_below = pl.col("lower") > pl.col(high), pl.col("upper") < pl.col(low)
+    return pl.when(is_above).then(above).when(is_below).then(below)
+
+
+def _notes_but_alarms(estimates: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The notes of estimates, but for those of the shape, which are alarms."""
+    return noted_by_kind(
+        (", ".join(str(row[key]) for key in keys) or "scores in use", note)
+        for row in estimates.drop_nulls("note").iter_rows(named=True)
+        for note in row["note"].split("; ")
+        if not note.startswith("more than the prior")
+    )
 
 
 def expected(cost_fn: float, cost_fp: float) -> list[pl.Expr]:
@@ -343,11 +364,11 @@ def _judged_by_labels(
 ) -> pl.DataFrame:
     """The thresholds on labelled cases by period, with an alarm if `rates` are out of reach."""
     judged = apply_thresholds(labels, points, intervals=True, level=1 - error)
-    hits, false = pl.col("tpr") * pl.col("positives"), pl.col("fpr") * pl.col("negatives")
+    hits = (pl.col("tpr") * pl.col("positives")).fill_null(0)
+    false = (pl.col("fpr") * pl.col("negatives")).fill_null(0)
     judged = judged.select(
-        *labels.keys, "threshold", *RATES,
-        hits.fill_null(0).alias("hits"), (hits.fill_null(0) + false.fill_null(0)).alias("called"),
-        (pl.col("positives") + pl.col("negatives")).alias("cases"),
+        *labels.keys, "threshold", *RATES, hits=hits, called=hits + false,
+        cases=pl.col("positives") + pl.col("negatives"),
     )  # fmt: skip
     limits = binomial_band(judged["hits"].to_numpy(), judged["called"].to_numpy(), error)
     ends = {"precision_lower": limits.lower, "precision_upper": limits.upper}
@@ -381,8 +402,7 @@ def _are_drawn_at_random(
     labels: Cases[pl.DataFrame], used: Cases[pl.DataFrame], thresholds: pl.DataFrame
 ) -> bool:
     """Whether alarms and other cases are labelled at the same rate (Mantel and Haenszel 1959)."""
-    is_called = (pl.col("score") >= pl.col("threshold")).fill_null(False)
-    called, cases = is_called.sum().cast(pl.Float64), pl.len().cast(pl.Float64)
+    called, cases = IS_CALLED.sum().cast(pl.Float64), pl.len().cast(pl.Float64)
     drawn, present = (
         joined(one.valid_rows, thresholds).group_by(one.keys).agg(called=called, cases=cases)
         for one in (labels, used)
@@ -394,8 +414,7 @@ def _are_drawn_at_random(
     difference, variance = both.select(
         (pl.col("called") - size * share).sum(), (size * share * (1 - share) * unlabelled).sum()
     ).row(0)
-    # Continuity correction for counts.
-    # Below this p-value, labels are taken not to be a random sample.
+    # Below this p-value, labels are taken not to be a random sample; 0.5 corrects for counts.
     return bool(max(abs(difference) - 0.5, 0.0) <= normal(1 - 0.001) * variance**0.5)
 
 

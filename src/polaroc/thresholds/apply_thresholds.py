@@ -46,7 +46,7 @@ from polaroc.thresholds.rate_limits import (
     read_once,
     with_limits,
 )
-from polaroc.typing import Priors, Table
+from polaroc.typing import PolarsFrame, Priors, Table
 
 Numbers = float | Mapping[str, float | None]
 # Rules whose thresholds are not searched for on the cases.
@@ -84,7 +84,7 @@ def apply_thresholds(
     cost_fn: float = 1,
     cost_fp: float = 1,
     **columns: Unpack[Columns],
-) -> pl.DataFrame | pl.LazyFrame:
+) -> PolarsFrame:
     """The rates of thresholds, chosen on another table, on these predictions.
 
     Parameters
@@ -198,33 +198,20 @@ def apply_thresholds(
     cases = read_once(cases) if intervals else cases
     predictions = read(cases)
     keys = predictions.keys
-    points = points_of(points)
-    if isinstance(priors, Belief):
-        lower, upper = priors.quantile([(1 - level) / 2, (1 + level) / 2])
-        priors = pl.DataFrame({"prior": [priors.mean], "lower": [lower], "upper": [upper]})
-    if priors is None and "prior" not in points.collect_schema():
-        priors = "observed"
-    if priors is None:
-        judged = _judged(predictions, points)
-    else:
-        without = points.drop("prior", *PRIOR_LIMITS, strict=False)
-        judged = at_priors(_judged(predictions, without), priors)
-    has_interval = PRIOR_LIMITS[0] in judged.collect_schema()
-    if has_interval:
-        estimates: Any = points if priors is None else priors
-        check_level(estimates, level)
-    else:
-        judged = judged.with_columns(prior_lower="prior", prior_upper="prior")
-    t, f, prior = (pl.col(name) for name in ("tpr", "fpr", "prior"))
+    judged, has_interval = _at_priors(predictions, points_of(points), priors, level)
+    t, f, prior = map(pl.col, ("tpr", "fpr", "prior"))
     more = [*(("posfrac", "cost") if intervals else ()), *further]
-    judged = judged.with_columns(
-        rate_at(name, t, f, (1 - prior) / prior, cost_fn, cost_fp).fill_nan(None).alias(name)
-        for name in ("precision", *more)
-    ).sort(*keys, "prior", "rule", "threshold", nulls_last=True)
     limited = ["tpr", "fpr", "precision", *more] if intervals else []
-    judged = judged.map_batches(
-        lambda rows: _checked(rows, same_table), predicate_pushdown=False,
-        projection_pushdown=False, slice_pushdown=False,
+    judged = (
+        judged.with_columns(
+            rate_at(name, t, f, (1 - prior) / prior, cost_fn, cost_fp).fill_nan(None).alias(name)
+            for name in ("precision", *more)
+        )
+        .sort(*keys, "prior", "rule", "threshold", nulls_last=True)
+        .map_batches(
+            lambda rows: _checked(rows, same_table), predicate_pushdown=False,
+            projection_pushdown=False, slice_pushdown=False,
+        )
     )  # fmt: skip
     notes = [
         one_class_note(),
@@ -278,6 +265,27 @@ def points_of(points: Table | Numbers) -> pl.LazyFrame:
         pl.col("threshold").cast(pl.Float64),
         **{name: value for name, value in added.items() if name not in present},
     )
+
+
+def _at_priors(
+    table: Predictions, points: pl.LazyFrame, priors: Priors | Belief | None, level: float
+) -> tuple[pl.LazyFrame, bool]:
+    """The points judged at the priors in use, with limits, and whether these are an interval."""
+    if isinstance(priors, Belief):
+        lower, upper = priors.quantile([(1 - level) / 2, (1 + level) / 2])
+        priors = pl.DataFrame({"prior": [priors.mean], "lower": [lower], "upper": [upper]})
+    if priors is None and "prior" not in points.collect_schema():
+        priors = "observed"
+    if priors is None:
+        judged = _judged(table, points)
+    else:
+        without = points.drop("prior", *PRIOR_LIMITS, strict=False)
+        judged = at_priors(_judged(table, without), priors)
+    if PRIOR_LIMITS[0] not in judged.collect_schema():
+        return judged.with_columns(prior_lower="prior", prior_upper="prior"), False
+    estimates: Any = points if priors is None else priors
+    check_level(estimates, level)
+    return judged, True
 
 
 def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:

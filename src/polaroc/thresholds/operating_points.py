@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -45,7 +45,7 @@ from polaroc.thresholds.rules import (
     promise,
     rule_of,
 )
-from polaroc.typing import Prior, Priors, Table
+from polaroc.typing import PolarsFrame, Prior, Priors, Table
 
 POINTS = (
     "rule", "prior", "threshold", "tpr", "fpr", "precision", "positives", "negatives", "note",
@@ -58,7 +58,7 @@ def operating_points(
     rule: str | None = None,
     *,
     priors: Priors | None = None,
-    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
+    over: tuple[float, float] | Belief | PolarsFrame | None = None,
     target: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
@@ -67,7 +67,7 @@ def operating_points(
     beta: float = 1,
     score_prior: Prior = "observed",
     **columns: Unpack[Columns],
-) -> pl.DataFrame | pl.LazyFrame:
+) -> PolarsFrame:
     """The point of each curve, with its threshold, that a rule chooses at each prior.
 
     Choose thresholds on a tuning table and apply them to other data with
@@ -189,7 +189,7 @@ def operating_points(
             "priors and over are both given, allowed is one of the two.",
             hint="give over=(0.05, 0.20) for a range, priors=[0.05] for single priors.",
         )
-    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+    if isinstance(over, PolarsFrame):
         over = belief_of_estimate(over)
     belief = None if over is None else resolve_belief(over)
     source = cases_or_curve(curve, columns)
@@ -219,13 +219,9 @@ def operating_points(
     interval = PRIOR_LIMITS if is_estimate(at) else ()
     groups = [*keys, "prior", "skew", *interval]
 
-    lack = pl.lit("no threshold keeps the constraints" if constraints else "no such threshold")
-    if RULES[rule].limits and not constraints:
-        lack = pl.lit("no threshold reaches the target")
-    elif rule == "posterior":
-        lack = pl.lit("scores are not probabilities")
     # Without limits all may be.
     may_be_chosen = pl.all_horizontal(True, *limits.kept(T, F, SKEW))
+    lack: pl.Expr = pl.lit(_lack(rule, constraints))
     if confidence is not None:
         points = with_promises(points, cases, keys, groups, limits, confidence)
         may_be_chosen, lack = pl.col(PROMISED), pl.coalesce(LACK, lack)
@@ -234,43 +230,56 @@ def operating_points(
     options = Options(keys, target, cost_fn, cost_fp, beta, score_prior)
     chosen = _selected(points, groups, may_be_chosen, RULES[rule].objective(options), lack)
 
-    has_point = T.is_not_null()
-    cheapest = ": that costs least" if rule == "cost" else f" by the rule {rule!r}"
-    reason = pl.coalesce("note", pl.lit(f"nothing is called positive{cheapest}"))
-    no_alarm = pl.when(has_point & pl.col(SCORE).is_null()).then(
-        pl.format("raise no alarm: {}", reason)
-    )
     added = dict[str, pl.Expr]()
     if belief is not None:
-        low, high = map(float, belief.range)
-        added = {OVER: pl.lit(belief.name), OVER_ENDS[0]: pl.lit(low), OVER_ENDS[1]: pl.lit(high)}
+        ends = map(pl.lit, map(float, belief.range))
+        added = {OVER: pl.lit(belief.name), **dict(zip(OVER_ENDS, ends, strict=True))}
     if confidence is not None:
-        kept_at = limits.ends and [pl.lit(end) for end in limits.ends]
-        is_chosen = pl.col("threshold").is_not_null()
-        promises = pl.when(is_chosen).then(pl.concat_list(kept_at or interval or "prior"))
-        added[PROMISE] = promises.map_elements(
-            lambda ends: promise(limits.limits, confidence, ends.to_list()), pl.String
-        )
+        added[PROMISE] = _promise(limits, interval, confidence)
     result = (
         chosen.with_columns(
-            rule=pl.lit(rule),
-            precision=rates.precision(T, F, SKEW).fill_nan(None),
-            note=pl.coalesce(
-                pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)),
-                one_class_note(),
-                pl.when(pl.col("prior").is_null()).then(pl.lit(NOT_ESTIMATED)),
-                pl.when(SKEW.is_null()).then(pl.lit(AT_AN_END)),
-                pl.when(~has_point).then("note"),
-                no_alarm,
-            ),
-            **added,
+            rule=pl.lit(rule), precision=rates.precision(T, F, SKEW).fill_nan(None),
+            note=_note(rule), **added,
         )
         .select(*keys, *POINTS, *interval, *added)
         .sort(*keys, "prior", nulls_last=True)
-    )
+    )  # fmt: skip
     if cases is not None and confidence is not None:
-        result = with_note(result, dependence(cases), has_point)
+        result = with_note(result, dependence(cases), T.is_not_null())
     return result_like(source, with_level(result, level_of(at)) if is_estimate(at) else result)
+
+
+def _lack(rule: str, constraints: Mapping[str, float]) -> str:
+    """The reason why a curve has no point that may be chosen."""
+    if rule == "posterior":
+        return "scores are not probabilities"
+    if constraints:
+        return "no threshold keeps the constraints"
+    return "no threshold reaches the target" if RULES[rule].limits else "no such threshold"
+
+
+def _promise(limits: Constraints, interval: Sequence[str], confidence: float) -> pl.Expr:
+    """The promise of a threshold at the prior, or over its interval or range, in one sentence."""
+    kept_at = [*map(pl.lit, limits.ends or ())] or interval or "prior"
+    is_chosen = pl.col("threshold").is_not_null()
+    return pl.when(is_chosen).then(pl.concat_list(kept_at)).map_elements(
+        lambda ends: promise(limits.limits, confidence, ends.to_list()), pl.String
+    )  # fmt: skip
+
+
+def _note(rule: str) -> pl.Expr:
+    """The reason why nothing is called positive, or why there is no point; null otherwise."""
+    has_point = T.is_not_null()
+    by_rule = ": that costs least" if rule == "cost" else f" by the rule {rule!r}"
+    reason = pl.coalesce("note", pl.lit(f"nothing is called positive{by_rule}"))
+    return pl.coalesce(
+        pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)),
+        one_class_note(),
+        pl.when(pl.col("prior").is_null()).then(pl.lit(NOT_ESTIMATED)),
+        pl.when(SKEW.is_null()).then(pl.lit(AT_AN_END)),
+        pl.when(~has_point).then("note"),
+        pl.when(has_point & pl.col(SCORE).is_null()).then(pl.format("raise no alarm: {}", reason)),
+    )
 
 
 def _limits_of(

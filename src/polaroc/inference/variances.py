@@ -291,34 +291,40 @@ def loss_variances(
     moments = np.full((3, *shape[1:]), np.nan)
     with np.errstate(all="ignore"):
         for i, loss in losses:
-            estimate = estimates[0, i] = values(measures[i].estimate, columns)
-            scale = values(loss.scale, columns)
-            slope = columns[_name(i, "slope")]
-            is_skill = measures[i].bounds[0] is None
-            for variant, (*more, is_greatest) in enumerate(ONE_MORE):
-                means: Array | float = 0.0
-                for of_class, name, weight, added in zip(
-                    (of_pos, of_neg), CLASSES, loss.weights, more, strict=True
-                ):
-                    added_loss: Array | float = 0.0
-                    if is_greatest:
-                        added_loss = values(weight, columns)
-                        if not loss.bounded:
-                            added_loss = BEYOND * added_loss + columns[_name(i, name) + "_greatest"]
-                    mean, square = _with_more(
-                        columns, _name(i, name), totals[name],
-                        added * totals[name] / getattr(units, name), added_loss,
-                    )  # fmt: skip
-                    of_class[variant, i] = scale**2 * (square + slope**2)
-                    means = means + mean
-                if variant:
-                    other = scale * means + is_skill
-                    estimates[variant, i] = np.where(np.isnan(estimate), np.nan, other)
+            estimates[:, i], of_pos[:, i], of_neg[:, i] = _variants_of_loss(
+                measures[i], loss, i, columns, units
+            )
             if units.clusters is not None:
                 known = _cluster_moments(scores, loss)
                 moments[:, i, known[KEY_INDEX].to_numpy()] = known.drop(KEY_INDEX).to_numpy().T
     more_units = np.array([one[:2] for one in ONE_MORE]).T
     return estimates, units.variances(of_pos, of_neg, moments, more_units)
+
+
+def _variants_of_loss(
+    measure: Measure, loss: CaseLoss, number: int, columns: Mapping[str, Array], units: Units
+) -> tuple[Array, list[Array], list[Array]]:
+    """The estimates of a mean loss, and the mean squares of the influence of each class."""
+    estimate, scale = values(measure.estimate, columns), values(loss.scale, columns)
+    slope, is_skill = columns[_name(number, "slope")], measure.bounds[0] is None
+    estimates, of_pos, of_neg = list[Array](), list[Array](), list[Array]()
+    for *more, is_greatest in ONE_MORE:
+        means = np.zeros(len(estimate))
+        for of_class, name, weight, added in zip(
+            (of_pos, of_neg), CLASSES, loss.weights, more, strict=True
+        ):
+            column, greatest = _name(number, name), values(weight, columns)
+            if not loss.bounded:
+                greatest = BEYOND * greatest + columns[f"{column}_greatest"]
+            more_cases = added * columns[name] / getattr(units, name)
+            added_loss = greatest if is_greatest else np.zeros(len(estimate))
+            mean, square = _with_more(columns, column, columns[name], more_cases, added_loss)
+            of_class.append(scale**2 * (square + slope**2))
+            means = means + mean
+        estimates.append(scale * means + is_skill)
+    # Of the sample as it is, the estimate is that of the measure.
+    estimates[0] = estimate
+    return np.where(np.isnan(estimate), np.nan, estimates), of_pos, of_neg
 
 
 def _name(number: int, what: str) -> str:
@@ -356,7 +362,7 @@ def _of_class(count: str, loss: pl.Expr) -> pl.Expr:
 
 
 def _with_more(
-    columns: Mapping[str, Array], name: str, count: Array, more: Array, loss: Array | float
+    columns: Mapping[str, Array], name: str, count: Array, more: Array, loss: Array
 ) -> tuple[Array, Array]:
     """The mean loss of a class with `more` cases of this loss, and the mean square about it."""
     size = count + more

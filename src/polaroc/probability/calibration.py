@@ -30,6 +30,7 @@ from polaroc.base.text_tables import Result, noted
 from polaroc.base.text_tables import table as text_table
 from polaroc.curves.curve import curves_of, in_order
 from polaroc.curves.totals import totals
+from polaroc.inference.evidence import quantile
 from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.audit import dependence, with_note
 from polaroc.predictions.cases import Cases, as_cases
@@ -42,7 +43,8 @@ from polaroc.typing import Array, Prior, Priors, Table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-ESTIMATES = ("observed_over_expected", "calibration_in_the_large", "slope", "intercept")
+RATIO = "observed_over_expected"
+ESTIMATES = (RATIO, "calibration_in_the_large", "slope", "intercept")
 NUMBERS = dict.fromkeys(
     [
         "prior", "mean_score",
@@ -265,8 +267,6 @@ def calibration(
 
 def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str, Any]:
     """Estimates and test of the cases of one key, and why some are missing."""
-    from scipy.special import stdtrit
-
     score, truth = rows[SCORE].cast(pl.Float64).to_numpy(), rows[TRUTH].to_numpy()
     weight = rows[WEIGHT].to_numpy() if WEIGHT in rows.columns else np.ones(len(score))
     positives, negatives = float(weight @ truth), float(weight @ ~truth)
@@ -281,62 +281,57 @@ def _estimates(rows: pl.DataFrame, score_prior: Prior, level: float) -> dict[str
     if CLUSTER in rows.columns:
         cluster = rows[CLUSTER].rank("dense").to_numpy().astype(np.int64) - 1
     has_clusters, has_weights = cluster.max() + 1 < len(cluster), np.ptp(weight) > 0
+    is_tested = not (has_clusters or has_weights)
 
     estimates = _regressions(score, truth, weight, cluster)
     # The number of cases or clusters of the rarer class; if weighted, the effective number.
     sizes = [np.bincount(cluster[of], weight[of]) for of in (truth, ~truth)]
     units = min(equal_units(of) if has_weights else np.count_nonzero(of) for of in sizes)
     freedom = units - 1.0
-    if has_clusters or has_weights:
+    if not is_tested:
         fit_freedoms = [estimates[name].freedom for name in estimates if name != "intercept"]
         freedom = min([freedom, *fit_freedoms])
     expected = float(weight @ score)
     if expected > 0:
         influences = weight * (truth / positives - score / expected)
-        ratio = Estimate(np.log(positives / expected), influences, cluster)
-        estimates["observed_over_expected"] = ratio
-    least, unit = (5, "clusters") if has_clusters else (2, "cases")
+        estimates[RATIO] = Estimate(np.log(positives / expected), influences, cluster)
     row: dict[str, Any] = {
-        "prior": positives / (positives + negatives),
-        "mean_score": float(weight @ score / weight.sum()),
-    }
+        "prior": positives / (positives + negatives), "mean_score": expected / weight.sum()
+    }  # fmt: skip
+    least, unit = (5, "clusters") if has_clusters else (2, "cases")
     for name, estimate in estimates.items():
-        row[name] = estimate.value
-        is_known = units >= least and (name == "slope" or not is_moved)
-        # Smaller standard errors are rounding errors.
-        if is_known and estimate.std_error > 1e-13:
-            reach = stdtrit(freedom, (1 + level) / 2) * estimate.std_error
-            row |= {
-                f"{name}_lower": estimate.value - reach,
-                f"{name}_upper": estimate.value + reach,
-            }
-    for name in row:
-        if name.startswith("observed_over_expected"):
-            row[name] = np.exp(row[name])
-
-    notes = []
-    if is_moved:
-        notes.append(
-            "scores are re-weighted to the share of positives here, so only the slope has limits"
-        )
-    if "slope" not in estimates:
-        notes.append("all scores are equal, or separate the classes: no slope")
-    if units < least:
-        equal = " of equal weight" if has_weights else ""
-        notes.append(f"a class has fewer than {least} {unit}{equal}: no limits")
-    if has_clusters or has_weights:
-        notes.append("clusters or weights: no test")
-    else:
-        impossible = np.count_nonzero(np.where(truth, score == 0, score == 1))
+        has_limits = units >= least and (name == "slope" or not is_moved)
+        row |= _columns(name, estimate, quantile(level, freedom).item() if has_limits else None)
+    impossible = np.count_nonzero(is_tested & np.where(truth, score == 0, score == 1))
+    if is_tested:
         test = (np.inf, 1, 0.0) if impossible else _score_test(score, truth, is_moved=is_moved)
         row |= zip(("statistic", "freedom", "p_value"), test, strict=True)
-        if is_moved and units < FEW:
-            notes.append(
-                f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
-            )
-        if impossible:
-            notes.insert(0, f"scores of 0 or 1 are wrong for {impossible} cases")
-    return row | {REASON: "; ".join(notes) or None}
+
+    equal = " of equal weight" if has_weights else ""
+    reasons = (
+        (impossible, f"scores of 0 or 1 are wrong for {impossible} cases"),
+        (is_moved, "scores are re-weighted to the share of positives here, so only the slope has "
+         "limits"),
+        ("slope" not in estimates, "all scores are equal, or separate the classes: no slope"),
+        (units < least, f"a class has fewer than {least} {unit}{equal}: no limits"),
+        (not is_tested, "clusters or weights: no test"),
+        (is_tested and is_moved and units < FEW,
+         f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"),
+    )  # fmt: skip
+    return row | {REASON: "; ".join(reason for holds, reason in reasons if holds) or None}
+
+
+def _columns(name: str, estimate: Estimate, reach: float | None) -> dict[str, float]:
+    """An estimate, and its limits `reach` standard errors away; None for no limits.
+
+    The ratio is estimated by its logarithm.
+    """
+    values = {name: estimate.value}
+    # Smaller standard errors are rounding errors.
+    if reach is not None and estimate.std_error > 1e-13:
+        for end, sign in (("lower", -1), ("upper", 1)):
+            values[f"{name}_{end}"] = estimate.value + sign * reach * estimate.std_error
+    return values if name != RATIO else {one: np.exp(value) for one, value in values.items()}
 
 
 class Estimate(NamedTuple):

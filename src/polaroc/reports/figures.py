@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.columns import join_by_key
+from polaroc.base.columns import HAS_BOTH, join_by_key
 from polaroc.base.text import named, number, percent, with_limits
 from polaroc.charts.layers import data, line_layer, lines, tooltips
 from polaroc.charts.measures import PERCENT_LABEL
@@ -20,6 +20,7 @@ from polaroc.charts.vega import escape_names
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.models.comparison import first_pairs, interval_rule
 from polaroc.models.inputs import cases_among, rows_among
+from polaroc.predictions.cases import Cases
 from polaroc.priors.grids import OBSERVED
 from polaroc.probability.calibration import calibration_curve
 from polaroc.reports.findings import Findings
@@ -219,39 +220,18 @@ def reliability(findings: Findings) -> tuple[Figure, ReportTable] | str:
     cases, audit, request = findings.cases, findings.audit, findings.request
     if cases is None or audit is None or findings.curves is None:
         return ""
-    lowest, highest = pl.col("lowest").min(), pl.col("highest").max()
-    labels = (lowest == 0) & (highest == 1) & (pl.col("scores").max() <= 2)
-    both = (pl.col("positives").sum() > 0) & (pl.col("negatives").sum() > 0)
-    usable = audit.group_by("model").agg(usable=(lowest >= 0) & (highest <= 1) & ~labels & both)
     first = findings.ranking.select("model").head(MAX_CURVES)
-    keys = rows_among(first, usable.filter("usable").select("model"))
+    keys = rows_among(first, _with_probabilities(audit))
     others = first.join(keys, on="model", how="anti", nulls_equal=True)["model"].to_list()
     lacking = f"The scores of {named(others)} are no probabilities" if others else ""
     if keys.is_empty() or not keys["model"][:1].equals(first["model"][:1], null_equal=True):
         return f"{lacking}, so it is not shown how often they are right."
     if audit["rows"].sum() > MAX_ROWS:
         return f"How often probabilities are right is not shown for more than {MAX_ROWS:,} rows."
-    prior, names = request.belief.mean, [*BRIER, "brier_skill"]
-    measured = evaluate(
-        cases_among(replace(cases, fold=()), keys), measure=names,
-        priors=prior,
-        score_prior=findings.score_prior,
-    )  # fmt: skip
-    estimates = {name: pl.col("estimate").filter(measure=name).first() for name in names}
-    wide = measured.group_by("model").agg(**estimates)
-    wide = join_by_key(keys, wide, ["model"])
-    columns = {"model": column(wide["model"])}
-    columns |= {name: column(wide[of], lambda x: number(x, 4)) for of, name in BRIER.items()}
-    columns["skill"] = [
-        None if one is None else f"{100 * one:.0f} %" for one in wide["brier_skill"]
-    ]
-    table = ReportTable(
-        "probabilities", f"How far the probabilities are off at {percent(prior)} positives", columns
-    )
+    prior = request.belief.mean
+    table = _brier_table(cases, keys, prior)
     curves = rows_among(findings.curves, keys)
-    scores = calibration_curve(
-        curves, [prior], score_prior=findings.score_prior, level=request.level
-    )
+    scores = calibration_curve(curves, [prior], score_prior=cases.score_prior, level=request.level)
     band = (
         "; the shadow is where the line would be, score by score, in "
         f"{percent(request.level)} of samples of independent cases if the scores were right"
@@ -263,10 +243,11 @@ def reliability(findings: Findings) -> tuple[Figure, ReportTable] | str:
         )
         band = ""
     right_at = "the share of positives of the data"
-    if findings.score_prior != OBSERVED:
-        right_at = f"{percent(float(findings.score_prior))} positives"
+    if cases.score_prior != OBSERVED:
+        right_at = f"{percent(float(cases.score_prior))} positives"
     colours, shown = colours_of(findings), [str(model) for model in keys["model"]]
-    brier = "; ".join(f"{m} {b}" for m, b in zip(shown, columns["Brier score"], strict=True))
+    scored = zip(shown, table.columns["Brier score"], strict=True)
+    brier = "; ".join(f"{model} {score}" for model, score in scored)
     figure = Figure(
         "reliability",
         charts.reliability(
@@ -282,3 +263,31 @@ def reliability(findings: Findings) -> tuple[Figure, ReportTable] | str:
         shown,
     )  # fmt: skip
     return figure, table
+
+
+def _with_probabilities(audit: pl.DataFrame) -> pl.DataFrame:
+    """The models whose scores are probabilities, and no labels, of cases of both classes."""
+    low, high = pl.col("lowest"), pl.col("highest")
+    by_model = audit.group_by("model").agg(
+        pl.col("positives", "negatives").sum(), low.min(), pl.max("highest", "scores")
+    )
+    are_labels = (low == 0) & (high == 1) & (pl.col("scores") <= 2)
+    return by_model.filter(HAS_BOTH, low >= 0, high <= 1, ~are_labels).select("model")
+
+
+def _brier_table(cases: Cases[pl.DataFrame], models: pl.DataFrame, prior: float) -> ReportTable:
+    """The Brier scores of models at a prior, their parts, and the skill."""
+    names = [*BRIER, "brier_skill"]
+    measured = evaluate(
+        cases_among(replace(cases, fold=()), models), measure=names, priors=prior,
+        score_prior=cases.score_prior,
+    )  # fmt: skip
+    estimates = {name: pl.col("estimate").filter(measure=name).first() for name in names}
+    wide = join_by_key(models, measured.group_by("model").agg(**estimates), ["model"])
+    columns = {"model": column(wide["model"])}
+    columns |= {name: column(wide[of], lambda x: number(x, 4)) for of, name in BRIER.items()}
+    columns["skill"] = [
+        None if one is None else f"{100 * one:.0f} %" for one in wide["brier_skill"]
+    ]
+    caption = f"How far the probabilities are off at {percent(prior)} positives"
+    return ReportTable("probabilities", caption, columns)

@@ -26,7 +26,6 @@ from polaroc.priors.in_use import widest
 from polaroc.reports.request import Request
 from polaroc.reports.thresholds import Thresholds, thresholds_of, tuned_threshold
 from polaroc.thresholds.apply_thresholds import shared_with_tuning, with_model_type
-from polaroc.typing import Prior
 
 # What the note on areas from too few negatives means.
 FEW_NEGATIVES = (
@@ -71,11 +70,6 @@ class Findings:
     def models(self) -> pl.Series:
         """The models, the best first."""
         return self.ranking["model"]
-
-    @property
-    def score_prior(self) -> Prior:
-        """The prior at which scores that are probabilities are right."""
-        return "observed" if self.cases is None else self.cases.score_prior
 
     @property
     def by_cost(self) -> bool:

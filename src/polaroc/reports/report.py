@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-import polars as pl
-
 from polaroc.base.checks import check_text, refuse_unused
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.write import atomic_file, check_new
@@ -23,14 +21,14 @@ from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
 from polaroc.reports.request import Request
 from polaroc.reports.sentences import decide, title_of
-from polaroc.typing import Prior, Table
+from polaroc.typing import PolarsFrame, Prior, Table
 
 
 def report(
     table: Table | Cases[Any] | Monitor,
     *,
     path: str | Path,
-    over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
+    over: float | tuple[float, float] | Belief | PolarsFrame | None = None,
     level: float = 0.95,
     confidence: float | None = None,
     constraints: Mapping[str, float] | None = None,

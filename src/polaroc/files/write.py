@@ -1,15 +1,14 @@
-"""Output files: each appears whole or not at all, replaces no input, and may have a digest."""
+"""Output files: each appears whole or not at all, and replaces no input."""
 
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
-from polaroc.errors import InvalidTable, OutputRefused
+from polaroc.errors import OutputRefused
 
 # Lists the files of a folder that polaroc wrote, which it may replace.
 MARK = ".polaroc"
@@ -21,8 +20,6 @@ DISK = "check path, rights and free space."
 Replaceable: TypeAlias = bool | Callable[[Path], bool]
 # The files that the running command reads, by device and inode; each command begins with none.
 INPUTS: set[tuple[int, int]] = set()
-# The length of a digest.
-LETTERS = 2 * sha256().digest_size
 
 
 def keep_input(file: Path | int) -> None:
@@ -145,31 +142,3 @@ def _contents(folder: Path) -> tuple[set[str], set[str]]:
     mark = folder / MARK
     written = mark.read_text("utf-8", "replace").splitlines() if mark.is_file() else []
     return names & {*written}, names - {*written}
-
-
-def blank_seal(kind: str) -> str:
-    """A text to write at the end of a file of some kind, which `sealed` fills in."""
-    return f"{kind} sha256:{'0' * LETTERS}"
-
-
-def sealed(content: bytes, kind: str) -> bytes:
-    """Content with the digest of all other bytes in its last blank seal."""
-    end = content.rindex(blank_seal(kind).encode()) + len(blank_seal(kind))
-    before, after = content[: end - LETTERS], content[end:]
-    return before + sha256(before + after).hexdigest().encode() + after
-
-
-def read_sealed(file: Path, kind: str, hint: str) -> bytes:
-    """The content of a file; raise where it has no seal of its kind, or was changed."""
-    content = file.read_bytes()
-    keep_input(file)
-    start = content.rfind(f"{kind} sha256:".encode())
-    if start < 0:
-        raise InvalidTable(f"{str(file)!r} has no digest of {kind!r}.", hint=hint)
-    blank = blank_seal(kind).encode()
-    if sealed(content[:start] + blank + content[start + len(blank) :], kind) != content:
-        raise InvalidTable(
-            f"{str(file)!r} was changed after it was written: its digest is of other content.",
-            hint=hint,
-        )
-    return content

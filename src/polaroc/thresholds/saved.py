@@ -14,9 +14,11 @@ import polars as pl
 from polaroc.base.columns import AS_TEXT, OVER_ENDS, PRIOR_LIMITS, join_by_key
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
-from polaroc.files.write import atomic_file, blank_seal, read_sealed, sealed
+from polaroc.files.write import atomic_file, keep_input
 
 KIND = "polaroc thresholds 3"
+# The beginning of the digest that a file ends with, and a digest to fill in.
+SEAL, BLANK = f"{KIND} sha256:", "0" * 64
 NUMBERS = (
     "prior", "tpr", "fpr", "precision", "threshold", *OVER_ENDS, *PRIOR_LIMITS,
 )  # fmt: skip
@@ -36,10 +38,10 @@ class SavedThresholds:
 
     def write(self, path: Path, force: bool = False) -> None:
         """Write the file whole, or not at all."""
-        document = {**asdict(self), "seal": blank_seal(KIND)}
+        document = {**asdict(self), "seal": SEAL + BLANK}
         text = json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
         with atomic_file(path, force) as staging:
-            staging.write_bytes(sealed(text.encode(), KIND))
+            staging.write_bytes(_sealed(text.encode()))
 
     @classmethod
     def read(
@@ -49,8 +51,7 @@ class SavedThresholds:
 
         Refused are the tuning table itself, whose rates are too good, and scores of another name.
         """
-        hint = "give the file that `polaroc threshold --out` wrote, as it was."
-        document = json.loads(read_sealed(path, KIND, hint))
+        document = json.loads(_read_sealed(path))
         del document["seal"]
         saved = cls(**document)
         if not saved.keys and scores != saved.scores:
@@ -78,6 +79,28 @@ class SavedThresholds:
             pl.col(present).cast(pl.Float64, strict=False),
             *(_typed(key, table.schema[key], kinds[key]) for key in self.keys if key in kinds),
         )
+
+
+def _sealed(content: bytes) -> bytes:
+    """Content whose last digest is that of all other bytes."""
+    start = content.rindex(SEAL.encode()) + len(SEAL)
+    before, after = content[:start], content[start + len(BLANK) :]
+    return before + sha256(before + after).hexdigest().encode() + after
+
+
+def _read_sealed(file: Path) -> bytes:
+    """The content of a file; raise where it has no digest, or was changed."""
+    content = file.read_bytes()
+    keep_input(file)
+    hint = "give the file that `polaroc threshold --out` wrote, as it was."
+    if SEAL.encode() not in content:
+        raise InvalidTable(f"{str(file)!r} has no digest of {KIND!r}.", hint=hint)
+    if _sealed(content) != content:
+        raise InvalidTable(
+            f"{str(file)!r} was changed after it was written: its digest is of other content.",
+            hint=hint,
+        )
+    return content
 
 
 def _typed(key: str, written: pl.DataType, kind: pl.DataType) -> pl.Expr:

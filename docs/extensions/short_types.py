@@ -39,6 +39,5 @@ def shortened(
 def type_name(annotation: Any) -> str:
     name = annotation if isinstance(annotation, str) else annotation.__name__
     name = QUALIFIER.sub("", name).replace("'", '"')
-    for both in ("DataFrame | LazyFrame", "LazyFrame | DataFrame"):
-        name = name.replace(both, "Frame")
+    name = name.replace("PolarsFrame", "Frame")
     return "Frame" if name == "LazyFrame" else name

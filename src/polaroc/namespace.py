@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 import polaroc
+from polaroc.typing import PolarsFrame
 
 
 @cache
@@ -42,7 +43,7 @@ class Proc:
     0.68
     """
 
-    def __init__(self, frame: pl.LazyFrame | pl.DataFrame) -> None:
+    def __init__(self, frame: PolarsFrame) -> None:
         self._frame = frame
 
     def __repr__(self) -> str:

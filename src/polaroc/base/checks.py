@@ -6,9 +6,8 @@ from math import inf
 from numbers import Real
 from typing import Any, TypeGuard
 
-import polars as pl
-
 from polaroc.errors import InvalidArgument, example, quoted
+from polaroc.typing import PolarsFrame
 
 # Upper limit of the number of priors, points or draws: more of them would fill the memory.
 MAX_NUMBER = 1_000_000
@@ -93,7 +92,7 @@ def none_if(value: object, default: object) -> object:
 
 def one_or_several(values: object) -> list[Any]:
     """A list of the values of an iterable, or of the one value; a text or table is one value."""
-    if isinstance(values, str | bytes | Mapping | pl.DataFrame | pl.LazyFrame):
+    if isinstance(values, str | bytes | Mapping | PolarsFrame):
         return [values]
     try:
         return list(values)  # type: ignore[call-overload, no-any-return]

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.typing import Frame
+from polaroc.typing import Frame, PolarsFrame
 
 # Columns of intermediate tables begin with this, and no column of a user may.
 PRIVATE = "__polaroc_"
@@ -181,7 +181,7 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
     return keys
 
 
-def effective_column(table: pl.DataFrame | pl.LazyFrame) -> list[str]:
+def effective_column(table: PolarsFrame) -> list[str]:
     """The column `EFFECTIVE`, where a curve, or a table of totals, has it."""
     return [name for name in [EFFECTIVE] if name in table.collect_schema()]
 

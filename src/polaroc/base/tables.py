@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.errors import InvalidTable, quoted
+from polaroc.typing import PolarsFrame
 
 CONVERT = (
     "a table is a frame of Polars, pandas, PyArrow, DuckDB and the like, a mapping of names to "
@@ -16,9 +17,9 @@ CONVERT = (
 )
 
 
-def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
+def as_polars(table: Any) -> PolarsFrame:
     """Convert a table to a Polars frame, or raise; a Polars frame is returned as it is."""
-    if isinstance(table, pl.DataFrame | pl.LazyFrame):
+    if isinstance(table, PolarsFrame):
         return table
     if isinstance(table, str | PathLike):
         raise InvalidTable(

@@ -35,6 +35,7 @@ from polaroc.curves.surface import surface as make_surface
 from polaroc.curves.surface import surface_keys
 from polaroc.errors import InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
+from polaroc.typing import PolarsFrame
 
 TITLES = {
     "fpr": "false positive rate",
@@ -61,10 +62,10 @@ OF_MEANS = (*GRID, "fpr", "tpr", "precision", "sd", *LIMITS, "level", "curves", 
 
 @unchecked
 def roc(
-    curve: pl.LazyFrame | pl.DataFrame,
+    curve: PolarsFrame,
     title: str = "ROC curves",
     *,
-    hull: pl.LazyFrame | pl.DataFrame | None = None,
+    hull: PolarsFrame | None = None,
     colours: Mapping[str, str] | None = None,
 ) -> alt.LayerChart:
     """ROC curves: true against false positive rate, one line per key.
@@ -102,7 +103,7 @@ def roc(
     'ROC curves'
     """
     table = as_polars(curve)
-    if "curves" in table.lazy().collect_schema():
+    if "curves" in table.collect_schema():
         keys, plans = _mean_keys(table), [table.lazy()]
     else:
         whole = whole_curves(table)
@@ -124,10 +125,10 @@ def roc(
 
 @unchecked
 def pr(
-    surface: pl.LazyFrame | pl.DataFrame,
+    surface: PolarsFrame,
     title: str = "Precision-recall curves",
     *,
-    achievable: pl.LazyFrame | pl.DataFrame | None = None,
+    achievable: PolarsFrame | None = None,
     colours: Mapping[str, str] | None = None,
 ) -> alt.ConcatChart:
     """Precision-recall curves, one panel per prior, one line per key.
@@ -166,7 +167,7 @@ def pr(
     'Precision-recall curves'
     """
     table = as_lazy(surface)
-    names = table.collect_schema().names()
+    names = table.collect_schema()
     means = "curves" in names
     if "precision" not in names and {*CURVE} <= {*names}:
         table = as_lazy(make_surface(table, "observed"))
@@ -204,8 +205,8 @@ def pr(
     return with_theme(side_by_side(charts), title, captions)
 
 
-def _mean_keys(means: pl.DataFrame | pl.LazyFrame) -> list[str]:
-    return [name for name in means.lazy().collect_schema().names() if name not in OF_MEANS]
+def _mean_keys(means: PolarsFrame) -> list[str]:
+    return [name for name in means.collect_schema() if name not in OF_MEANS]
 
 
 def _curves(
@@ -275,8 +276,8 @@ def _caption(points: pl.DataFrame) -> str:
 
 @unchecked
 def operating_drift(
-    points: pl.LazyFrame | pl.DataFrame,
-    curve: pl.LazyFrame | pl.DataFrame | None = None,
+    points: PolarsFrame,
+    curve: PolarsFrame | None = None,
     title: str = "Where operating points drift as the prior changes",
     *,
     colours: Mapping[str, str] | None = None,

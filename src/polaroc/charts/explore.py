@@ -26,6 +26,7 @@ from polaroc.charts.vega import alt, unchecked
 from polaroc.curves.curve import whole_curves
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of, skew
+from polaroc.typing import PolarsFrame
 
 MAX_CURVES = 30
 FEWER_CURVES = (
@@ -61,7 +62,7 @@ INSTRUCTIONS = (
 
 @unchecked
 def explorer(
-    curve: pl.LazyFrame | pl.DataFrame,
+    curve: PolarsFrame,
     title: str = "Operating points at any prior",
     *,
     prior: float = 0.1,

@@ -31,6 +31,7 @@ from polaroc.charts.theme import SIZE, share_axis, with_theme
 from polaroc.charts.vega import alt, unchecked
 from polaroc.measures.sensitivity import accsens_arcs, check_weights
 from polaroc.models.measure_rows import rows_of
+from polaroc.typing import PolarsFrame
 
 LIMITS = ["lower", "upper"]
 # A share written as in words.
@@ -41,7 +42,7 @@ DIGITS, APART = 9, 0.08
 
 @unchecked
 def auprec_by_prior(
-    measures: pl.LazyFrame | pl.DataFrame,
+    measures: PolarsFrame,
     title: str = "Area under the precision-recall curve by prior",
     *,
     colours: Mapping[str, str] | None = None,
@@ -124,7 +125,7 @@ def _limits_in_words(measures: pl.LazyFrame) -> str:
 
 def _points(measures: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
     """Each key's AUPREC by prior, with its limits where the table has them."""
-    present = measures.collect_schema().names()
+    present = measures.collect_schema()
     limits = [pl.col(name).cast(pl.Float64) for name in LIMITS if {*LIMITS} <= {*present}]
     is_area = pl.col("measure") == "auprec", pl.col("estimate").is_finite()
     return (
@@ -177,7 +178,7 @@ EDGE = 0.05
 
 @unchecked
 def accsens_plane(
-    measures: pl.LazyFrame | pl.DataFrame,
+    measures: PolarsFrame,
     title: str = "Accuracy and prior sensitivity",
     *,
     weights: tuple[float, float] = (1, 1),

@@ -15,6 +15,7 @@ from polaroc.charts.vega import alt, unchecked
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.monitoring.result import Monitor
 from polaroc.priors.grids import range_of
+from polaroc.typing import PolarsFrame
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
 # Panels, from the top.
@@ -30,7 +31,7 @@ MILLISECONDS_OF_DAY = 86_400_000
 
 @unchecked
 def monitor(
-    table: Monitor | pl.LazyFrame | pl.DataFrame,
+    table: Monitor | PolarsFrame,
     title: str = "Thresholds in use",
     *,
     over: Sequence[float] | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -26,6 +26,7 @@ from polaroc.charts.vega import alt, unchecked
 from polaroc.errors import InvalidTable
 from polaroc.probability.calibration import Calibration
 from polaroc.thresholds.costs import PROBABILITY_COST
+from polaroc.typing import PolarsFrame
 
 NEEDED = ("prior", "score", "probability", "lower", "upper", "cases", "note")
 SAYS, RIGHT = "the score says", "share of positives"
@@ -34,7 +35,7 @@ BAND = "band: where the line would be, score by score, if scores were calibrated
 
 @unchecked
 def reliability(
-    calibration: Calibration | pl.LazyFrame | pl.DataFrame,
+    calibration: Calibration | PolarsFrame,
     title: str = "Reliability",
     *,
     colours: Mapping[str, str] | None = None,
@@ -75,14 +76,11 @@ def reliability(
     curve = calibration.curve if isinstance(calibration, Calibration) else calibration
     lazy = as_lazy(curve)
     keys = require(lazy, NEEDED, source="calibration(...).curve")
-    every = lazy.collect()
-    table = every.drop_nulls("score").sort(*keys, "prior", "score", nulls_last=True)
-    if table.is_empty() and not every.is_empty():
-        raise InvalidTable(
-            "no key has scores that are probabilities, from 0 to 1.",
-            hint="turn scores into probabilities first: polaroc.probabilities(...).",
-        )
-    left_out = every.filter(pl.col("score").is_null()).select(keys).unique().height
+    every = lazy.sort(*keys, "prior", "score", nulls_last=True).collect()
+    table, without = _drawable(
+        every, keys, "score", "no key has scores that are probabilities, from 0 to 1.",
+        "turn scores into probabilities first: polaroc.probabilities(...).",
+    )  # fmt: skip
     axes = alt.X("x:Q", **share_axis(SAYS)), alt.Y("y:Q", **share_axis(RIGHT))
     channels = key_style(table, keys, colours)
     titles = {"x": SAYS, "y": RIGHT, "lower": "band from", "upper": "band to"}
@@ -97,13 +95,12 @@ def reliability(
         return alt.LayerChart(layer=[chance_diagonal(), band, line])
 
     charts = {name: draw(panel) for name, panel in panels_by_prior(table, keys).items()}
-    without = f"left out, scores are not probabilities: {left_out} key(s)" if left_out else ""
     return with_theme(side_by_side(charts), title, [BAND, without])
 
 
 @unchecked
 def cost_curves(
-    costs: pl.LazyFrame | pl.DataFrame,
+    costs: PolarsFrame,
     title: str = "Cost curves",
     *,
     colours: Mapping[str, str] | None = None,
@@ -159,7 +156,7 @@ def cost_curves(
 
 @unchecked
 def decision_curves(
-    benefits: pl.LazyFrame | pl.DataFrame,
+    benefits: PolarsFrame,
     title: str = "Decision curves",
     *,
     colours: Mapping[str, str] | None = None,
@@ -200,12 +197,11 @@ def decision_curves(
     needed = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
     keys = require(lazy, needed, source="decision_curve(...)")
     every = lazy.sort(*keys, "prior", "threshold", nulls_last=True).collect()
-    table = every.drop_nulls("net_benefit")
-    if table.is_empty() and not every.is_empty():
-        raise InvalidTable(
-            "no key has a net benefit: its scores are not probabilities, from 0 to 1.",
-            hint="turn scores into probabilities before decision_curve.",
-        )
+    table, without = _drawable(
+        every, keys, "net_benefit",
+        "no key has a net benefit: its scores are not probabilities, from 0 to 1.",
+        "turn scores into probabilities before decision_curve.",
+    )  # fmt: skip
     limits = [end for end in ("lower", "upper") if end in table.columns]
     per_100 = table.with_columns(pl.col("net_benefit", "treat_all", *limits) * 100)
     channels = key_style(table, keys, colours)
@@ -241,7 +237,15 @@ def decision_curves(
     captions = ["grey: calling all positive; dashed: calling none"]
     if "level" in table.columns and not table.is_empty():
         captions.append(f"band: {percent(table['level'][0])} limits at each threshold")
-    if table.height < every.height:
-        left_out = every.filter(pl.col("net_benefit").is_null()).select(keys).n_unique()
-        captions.append(f"left out, scores are not probabilities: {left_out} key(s)")
-    return with_theme(side_by_side(charts, ratio=0.8), title, captions)
+    return with_theme(side_by_side(charts, ratio=0.8), title, [*captions, without])
+
+
+def _drawable(
+    rows: pl.DataFrame, keys: Sequence[str], value: str, problem: str, hint: str
+) -> tuple[pl.DataFrame, str]:
+    """The rows that have a value, and a caption on keys that have none; raise if no key has one."""
+    known = rows.drop_nulls(value)
+    if known.is_empty() and not rows.is_empty():
+        raise InvalidTable(problem, hint=hint)
+    left_out = rows.filter(pl.col(value).is_null()).select(keys).n_unique()
+    return known, f"left out, scores are not probabilities: {left_out} key(s)" * (left_out > 0)

@@ -30,14 +30,14 @@ from polaroc.predictions.cases import Cases, as_cases, first_keys, frame_of_case
 from polaroc.predictions.columns import NEEDED, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.typing import Table
+from polaroc.typing import PolarsFrame, Table
 
 # Whether a curve has all its rows; whether a row is the last of its score; note on dropped rows.
 IS_WHOLE, IS_LAST, NOTE = private("is_whole"), private("is_last"), private("note")
 
 
 @frame_of_cases
-def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame | pl.LazyFrame:
+def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> PolarsFrame:
     """ROC curves, one per key, with ties collapsed.
 
     Parameters
@@ -90,19 +90,17 @@ def curve(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
 
 def cases_or_curve(
     table: Table | Cases[Any], columns: Mapping[str, Any]
-) -> Cases[Any] | pl.DataFrame | pl.LazyFrame:
+) -> Cases[Any] | PolarsFrame:
     """The cases of a table; or a table of curves, to which no columns apply."""
     if isinstance(table, Cases):
         return as_cases(table, columns)
     frame = as_polars(table)
-    present = {*frame.lazy().collect_schema().names()}
+    present = {*frame.collect_schema()}
     is_curve = not columns and present >= {"threshold", "tp", "fp"} and not present >= {*NEEDED}
     return frame if is_curve else as_cases(frame, columns)
 
 
-def result_like(
-    source: Cases[Any] | pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
-) -> pl.DataFrame | pl.LazyFrame:
+def result_like(source: Cases[Any] | PolarsFrame, result: pl.LazyFrame) -> PolarsFrame:
     """A result as a LazyFrame where the cases or curves are lazy, else as a DataFrame.
 
     Its `note` says how many rows of the cases were dropped.
@@ -116,11 +114,11 @@ def result_like(
     return source.like(result.drop(NOTE, strict=False))
 
 
-def curves_of(source: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+def curves_of(source: Cases[Any] | PolarsFrame) -> pl.LazyFrame:
     """The curves of cases, or those of a table of curves."""
     if not isinstance(source, Cases):
         return whole_curves(source)
-    curves: pl.LazyFrame | pl.DataFrame = curve(source)
+    curves: PolarsFrame = curve(source)
     return curves.lazy()
 
 

@@ -112,15 +112,11 @@ def mean_curve(
     half, words, shown_level = _interval(spread, level, test_train_ratio)
     means = (
         points.group_by(*kept, x)
-        .agg(
-            pl.col(y).mean(),
-            pl.col(y).std().alias("sd"),
-            pl.len().cast(pl.Int64).alias("curves"),
-        )
+        .agg(pl.col(y).mean(), sd=pl.col(y).std(), curves=pl.len().cast(pl.Int64))
         .with_columns(
-            (pl.col(y) - half).clip(0, 1).alias("lower"),
-            (pl.col(y) + half).clip(0, 1).alias("upper"),
-            pl.lit(words).alias("interval"),
+            lower=(pl.col(y) - half).clip(0, 1),
+            upper=(pl.col(y) + half).clip(0, 1),
+            interval=pl.lit(words),
         )
         .sort(*kept, x, nulls_last=True)
         .select(*kept, x, y, "sd", "lower", "upper", "curves", "interval")

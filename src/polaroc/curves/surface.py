@@ -210,8 +210,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     if len(resolved) > 1:
         rows = rows.filter(pl.col("prior").is_not_null() | ~is_among(prior(observed), resolved))
     return rows.with_columns(
-        pl.coalesce("prior", prior(observed)).alias("prior"),
-        pl.coalesce("skew", observed).alias("skew"),
+        prior=pl.coalesce("prior", prior(observed)), skew=pl.coalesce("skew", observed)
     )
 
 
@@ -241,7 +240,7 @@ def select_rates(
 
 def is_surface(table: object) -> bool:
     """Whether a table is a surface: curves at priors."""
-    return set(GRID) <= set(as_lazy(table).collect_schema().names())
+    return set(GRID) <= set(as_lazy(table).collect_schema())
 
 
 def surface_keys(surface: pl.LazyFrame) -> list[str]:

@@ -26,7 +26,7 @@ from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import is_estimate
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, check_level, with_estimates
-from polaroc.typing import Interpolation, Prior, Priors, Table
+from polaroc.typing import Interpolation, PolarsFrame, Prior, Priors, Table
 
 
 @frame_of_cases
@@ -43,7 +43,7 @@ def evaluate(
     memory: Memory | None = None,
     progress: Progress | bool | None = None,
     **columns: Unpack[Columns],
-) -> pl.DataFrame | pl.LazyFrame:
+) -> PolarsFrame:
     """Every measure of every key, in one pass over the predictions.
 
     Parameters
@@ -297,7 +297,7 @@ def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame | None) -> pl.L
         .otherwise("note")
     )
     others = ordered.filter(prior.is_null())
-    both = pl.concat([others, rows.with_columns(note.alias("note")).select(order, *names)])
+    both = pl.concat([others, rows.with_columns(note=note).select(order, *names)])
     return both.sort(order, maintain_order=True).select(names)
 
 
@@ -326,9 +326,9 @@ def _with_limits(rows: pl.LazyFrame) -> pl.LazyFrame:
         .then(pl.lit("no interval at an end of that of the prior"))
     )
     return rows.with_columns(
-        pl.when(has_limits).then(pl.min_horizontal(lowers)).alias("lower"),
-        pl.when(has_limits).then(pl.max_horizontal(uppers)).alias("upper"),
-        # The standard error of the test set alone would be too small.
-        pl.lit(None, pl.Float64).alias("std_error"),
         joined_notes("note", lack),
+        lower=pl.when(has_limits).then(pl.min_horizontal(lowers)),
+        upper=pl.when(has_limits).then(pl.max_horizontal(uppers)),
+        # The standard error of the test set alone would be too small.
+        std_error=pl.lit(None, pl.Float64),
     )

@@ -130,19 +130,19 @@ def iauprec_measure(
 ) -> Measure:
     """IAUPREC: the weighted sum of AUPREC at the nodes of a range or belief."""
     belief = resolve_belief(arguments.over, scale)
-    nodes = tuple(zip(belief.skews, belief.weights, strict=True))
     area = pl.sum_horizontal(
         weight * auprec_area(arguments.segment, skew, arguments.interpolation, arguments.start)
-        for skew, weight in nodes
+        for skew, weight in belief.nodes
     )
     # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
     bias_skew = pl.sum_horizontal(
-        weight * pl.min_horizontal(skew, arguments.column(EFFECTIVE)) for skew, weight in nodes
+        weight * pl.min_horizontal(skew, arguments.column(EFFECTIVE))
+        for skew, weight in belief.nodes
     )
     name = PRIVATE + "iauprec"
     return Measure(
         name="iauprec", estimate=arguments.column(name), bias_skew=bias_skew,
-        over=belief.name, nodes=nodes, arguments=arguments, **_summed(name, area, arguments),
+        over=belief.name, nodes=belief.nodes, arguments=arguments, **_summed(name, area, arguments),
     )  # fmt: skip
 
 

@@ -220,7 +220,7 @@ def measured(curve: Frame, *measures: Measure) -> Frame:
 def _tidied(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
     """The tidy measures of sums per key."""
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
-    return tidy(wide.with_columns(note.alias("note")), keys, measures)
+    return tidy(wide.with_columns(note=note), keys, measures)
 
 
 def sums_of_curves(

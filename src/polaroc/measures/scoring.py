@@ -228,10 +228,9 @@ def _at_priors(build: Build, arguments: MeasureArguments) -> list[Measure]:
 def _over_range(build: Build, arguments: MeasureArguments) -> list[Measure]:
     """The mean of a loss over a range of priors or a belief."""
     belief = resolve_belief(arguments.over)
-    nodes = tuple(zip(belief.skews, belief.weights, strict=True))
-    mean = build("range", nodes, arguments)
+    mean, name = build("range", belief.nodes, arguments), belief.name
     return [
-        replace(mean, name=f"{mean.name}_range", over=belief.name, arguments=arguments, nodes=nodes)
+        replace(mean, name=f"{mean.name}_range", over=name, arguments=arguments, nodes=belief.nodes)
     ]
 
 

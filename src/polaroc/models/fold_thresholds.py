@@ -131,10 +131,8 @@ def _number(name: str) -> pl.Expr:
 
 def rates_across_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
     """Rates of each fold at thresholds from other folds that share no case with it."""
-    group, part = folds.fold % GROUPS, folds.case % GROUPS
-    if not folds.share_cases:
-        splits = ((folds.where(group == a), folds.where(group != a)) for a in np.unique(group))
-        return _held_out_rates(folds, needs, splits)
+    # Cases in one fold only are held out with all others of their group.
+    group, part = folds.fold % GROUPS, folds.case % GROUPS * folds.share_cases
     splits = (
         (folds.where(held), folds.where((group != a) & ~np.isin(folds.case, folds.case[held])))
         for a in np.unique(group)

@@ -172,7 +172,7 @@ def _ratio_of_folds(cases: Cases[pl.DataFrame]) -> float | None:
 def check_model(cases: Cases[Any]) -> None:
     """Raise where there is no column of models."""
     if cases.model is None:
-        names = cases.source.lazy().collect_schema().names()
+        names = [*cases.source.collect_schema()]
         raise InvalidArgument(
             f"nothing tells the models apart; the table has {quoted(names)}.",
             hint="rename the column that does to 'model'; of predictions it may be named, "

@@ -30,7 +30,7 @@ from polaroc.predictions.audit import differs, unusual
 from polaroc.predictions.row_checks import THE_TRUTH
 from polaroc.priors.beliefs import Belief, Over, discrete, labelled_range, resolve_belief
 from polaroc.priors.grids import OBSERVED, TOLERANCE, is_among
-from polaroc.typing import Array, Prior
+from polaroc.typing import Array, PolarsFrame, Prior
 
 MAX_NOTES = 5
 # Marks rows of the mean over the whole range, in the place of a prior.
@@ -93,7 +93,7 @@ class MeasureRows:
             )
 
 
-def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> MeasureRows:
+def rows_of(measures: PolarsFrame, measure: str) -> MeasureRows:
     """The rows of one measure; raise where the table has none."""
     check_text("measure", measure, "auprec")
     lazy = as_lazy(measures)

@@ -28,7 +28,7 @@ from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, same_colu
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
-from polaroc.typing import Table
+from polaroc.typing import PolarsFrame, Table
 
 # Below this p-value an estimate of the prior has no interval.
 SHIFTED = 0.01
@@ -47,7 +47,7 @@ def estimate_prior(
     batch: str | None = None,
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> pl.DataFrame | pl.LazyFrame:
+) -> PolarsFrame:
     """Estimate the share of positives among scores in use, which have no labels, per key.
 
     Scores may be probabilities or any others: only their order matters. The assumption is prior

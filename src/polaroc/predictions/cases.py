@@ -51,7 +51,7 @@ from polaroc.predictions.row_checks import (
     check_labels,
     label_details,
 )
-from polaroc.typing import EagerTable, Held, Nulls, Prior, Table
+from polaroc.typing import EagerTable, Held, Nulls, PolarsFrame, Prior, Table
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
@@ -192,7 +192,7 @@ class Cases(Generic[Held]):
         refuse_errors(held, wrong.agg(pl.len().alias(COUNT)).collect())
         return replace(held, errors=tuple(code for code in self.errors if code not in WRONG))
 
-    def like(self, result: pl.LazyFrame | pl.DataFrame) -> pl.DataFrame | pl.LazyFrame:
+    def like(self, result: PolarsFrame) -> PolarsFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
         rows: Any = self.rows
         return collect_like(rows, result)  # type: ignore[no-any-return]
@@ -375,7 +375,7 @@ def as_cases(
 
 def source_and_columns(
     table: Any, columns: Mapping[str, Any]
-) -> tuple[pl.DataFrame | pl.LazyFrame, dict[str, Any]]:
+) -> tuple[PolarsFrame, dict[str, Any]]:
     """A table and its keywords; of cases the table and the keywords they were made from, too."""
     if isinstance(table, Cases):
         return table.source, {**table.columns, **columns}

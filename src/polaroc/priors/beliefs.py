@@ -9,14 +9,13 @@ from math import ceil, log, log1p, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
-import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.statistics import normal, quadrature
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.priors.grids import prior, range_of, skew
 from polaroc.priors.in_use import level_of, single_estimate
-from polaroc.typing import Array
+from polaroc.typing import Array, PolarsFrame
 
 # Logarithm of the error of integrals.
 LOG_ERROR = log(1e-14)
@@ -64,6 +63,11 @@ class Belief:
     def priors(self) -> tuple[float, ...]:
         """The prior at each node."""
         return tuple(prior(node) for node in self.skews)
+
+    @property
+    def nodes(self) -> tuple[tuple[float, float], ...]:
+        """The skew and the weight of each node."""
+        return tuple(zip(self.skews, self.weights, strict=True))
 
     @property
     def mean(self) -> float:
@@ -216,7 +220,7 @@ def discrete(priors: Sequence[float]) -> Belief:
     return _belief(name, skew(np.array(priors)), np.ones(len(priors)), ends)
 
 
-def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
+def belief_of_estimate(estimates: PolarsFrame) -> Belief:
     """An estimated prior as a belief: half normal to either side, within its interval.
 
     Examples

@@ -11,7 +11,7 @@ import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_whole, is_number, one_or_several
 from polaroc.errors import InvalidArgument, check_choice, example, quoted
-from polaroc.typing import Prior, Priors, Quantity
+from polaroc.typing import PolarsFrame, Prior, Priors, Quantity
 
 OBSERVED: Final = "observed"
 # Columns of an estimated prior, or of a belief about it.
@@ -143,9 +143,9 @@ def prior_grid(
     return pl.DataFrame({"prior": priors, "skew": skew(priors)})
 
 
-def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
+def is_estimate(priors: object) -> TypeGuard[PolarsFrame]:
     """Whether this is a table of estimated priors with their intervals."""
-    if not isinstance(priors, pl.DataFrame | pl.LazyFrame):
+    if not isinstance(priors, PolarsFrame):
         return False
     return set(PRIOR_AND_LIMITS) <= set(priors.collect_schema())
 

@@ -15,6 +15,7 @@ from polaroc.base.columns import (
 )
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.priors.grids import PRIOR_AND_LIMITS, skew
+from polaroc.typing import PolarsFrame
 
 # Columns of `estimate_prior` that are no keys.
 ESTIMATE = (
@@ -30,7 +31,7 @@ MIN_PRIOR = 1e-12
 
 def with_estimates(
     rows: pl.LazyFrame,
-    estimates: pl.DataFrame | pl.LazyFrame,
+    estimates: PolarsFrame,
     keys: Sequence[str] | None = None,
 ) -> pl.LazyFrame:
     """The rows with the estimate of their key: `prior`, its limits, and `skew`, null at 0 and 1.
@@ -58,7 +59,7 @@ def with_estimates(
     return join_by_key(rows, placed.lazy(), shared, "left" if shared == named else "inner")
 
 
-def single_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
+def single_estimate(estimates: PolarsFrame) -> tuple[float, float, float]:
     """The only estimate with its limits, of one prior in use for all."""
     table = _checked(estimates)
     if table.height != 1:
@@ -79,7 +80,7 @@ def single_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, floa
     return prior, lower, upper
 
 
-def _checked(estimates: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+def _checked(estimates: PolarsFrame) -> pl.DataFrame:
     """The estimates in memory; raise for what are no shares, or limits in reverse."""
     table, values = as_lazy(estimates), pl.col(PRIOR_AND_LIMITS).cast(pl.Float64)
     require(table, PRIOR_AND_LIMITS, source="estimate_prior(...)")
@@ -93,9 +94,9 @@ def _checked(estimates: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     return found
 
 
-def level_of(estimates: pl.DataFrame | pl.LazyFrame) -> float | None:
+def level_of(estimates: PolarsFrame) -> float | None:
     """The level of the intervals of estimated priors, None where a table does not say it."""
-    if COVERAGE not in estimates.collect_schema().names():
+    if COVERAGE not in estimates.collect_schema():
         return None
     levels = as_lazy(estimates).select(pl.col(COVERAGE).drop_nulls().unique().sort()).collect()
     if levels.height > 1:
@@ -107,7 +108,7 @@ def level_of(estimates: pl.DataFrame | pl.LazyFrame) -> float | None:
     return float(levels.item()) if levels.height else None
 
 
-def check_level(estimates: pl.DataFrame | pl.LazyFrame, level: float) -> None:
+def check_level(estimates: PolarsFrame, level: float) -> None:
     """Refuse estimated priors whose intervals are of another level than the limits asked for."""
     estimated = level_of(estimates)
     if estimated is not None and estimated != level:
@@ -142,7 +143,7 @@ def widest(
         pl.concat(tables)
         .group_by(keys, maintain_order=True)
         .agg(
-            pl.when(known).then(pl.lit(0.0) if interval[0] <= 0 else least).alias("lower"),
-            pl.when(known).then(pl.lit(1.0) if interval[1] >= 1 else most).alias("upper"),
+            lower=pl.when(known).then(pl.lit(0.0) if interval[0] <= 0 else least),
+            upper=pl.when(known).then(pl.lit(1.0) if interval[1] >= 1 else most),
         )
     )

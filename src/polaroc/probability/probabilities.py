@@ -33,7 +33,7 @@ from polaroc.predictions.columns import Columns, named_columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.grids import OBSERVED, some_priors
-from polaroc.typing import Prior, Priors, Table
+from polaroc.typing import PolarsFrame, Prior, Priors, Table
 
 SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
 NO_CURVE = "there is no curve for this key"
@@ -53,7 +53,7 @@ def probabilities(
     priors: Priors,
     same_table: bool = False,
     **columns: Unpack[Columns],
-) -> pl.DataFrame | pl.LazyFrame:
+) -> PolarsFrame:
     """The probability of each case at each prior, from scores of any kind.
 
     The hull of a ROC curve is isotonic regression: each of its segments is a range of

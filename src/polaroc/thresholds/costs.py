@@ -44,7 +44,7 @@ from polaroc.priors.grids import PRIOR_AND_LIMITS, reweighted, skew_at
 from polaroc.priors.in_use import NO_INTERVAL, level_of
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rate_limits import COUNTS, notes_on_limits, rate_at, read_once, with_limits
-from polaroc.typing import Array, Frame, Priors, Table
+from polaroc.typing import Array, Frame, PolarsFrame, Priors, Table
 
 PROBABILITY_COST = "probability_cost"
 DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
@@ -127,7 +127,7 @@ def decision_curve(
     intervals: bool = False,
     level: float = 0.95,
     **columns: Unpack[Columns],
-) -> pl.DataFrame | pl.LazyFrame:
+) -> PolarsFrame:
     """Net benefit of acting on scores, read as probabilities, above each threshold.
 
     A probability that is calibrated at one prior is not at another. So scores are
@@ -225,7 +225,7 @@ def decision_curve(
     sought = at_priors(totals.join(requested, how="cross"), priors).with_columns(
         _raw_threshold(score_prior).alias(SOUGHT)
     )
-    t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
+    t, f, skewed, p = map(pl.col, ("tpr", "fpr", "skew", "threshold"))
     decided = (
         _rates_at_thresholds(ranked, sought, keys)
         .with_columns(pl.when(ARE_SHARES).then(pl.col("tpr", "fpr")))
@@ -305,12 +305,12 @@ def _with_limits(
 def expected_cost(
     curve: Table | Cases[Any],
     *,
-    over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
+    over: tuple[float, float] | float | Belief | PolarsFrame,
     cost: float | Belief = 0.5,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
     **columns: Unpack[Columns],
-) -> pl.DataFrame | pl.LazyFrame:
+) -> PolarsFrame:
     """The least expected cost of each curve where prior and cost of a miss are uncertain.
 
     A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
@@ -421,8 +421,8 @@ def expected_cost(
     result = (
         placed.map_batches(costs, schema={**placed.collect_schema(), **LEAST})
         .with_columns(
-            pl.when(has_cost).then(cost_of_point).alias("cost_fixed"),
-            pl.when(is_lacking).then(pl.lit(NO_INTERVAL)).otherwise("note").alias("note"),
+            cost_fixed=pl.when(has_cost).then(cost_of_point),
+            note=pl.when(is_lacking).then(pl.lit(NO_INTERVAL)).otherwise("note"),
         )
         .with_columns(worth_of_prior=(pl.col("cost_fixed") - following).clip(0))
         .select(*names[: names.index("note") + 1], *limits, *EXPECTED_COSTS)
@@ -435,7 +435,7 @@ def expected_cost(
 
 def _beliefs(over: object) -> tuple[float | pl.DataFrame, dict[tuple[float, ...], Belief]]:
     """The priors of points, which are means of beliefs; and the beliefs by mean and interval."""
-    if not isinstance(over, pl.DataFrame | pl.LazyFrame):
+    if not isinstance(over, PolarsFrame):
         belief = _belief("over", over)
         return belief.mean, {(belief.mean,): belief}
     require(as_lazy(over), PRIOR_AND_LIMITS, source="estimate_prior(...)")

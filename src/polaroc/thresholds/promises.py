@@ -46,7 +46,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.rate_limits import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.thresholds.rules import LIMITED, Constraints
-from polaroc.typing import Array
+from polaroc.typing import Array, PolarsFrame
 
 PROMISED, LACK, MODELS = private("promised"), private("lack"), private("models")
 NOT_PROMISED = "no threshold can be promised: "
@@ -246,7 +246,7 @@ def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) ->
     return curve.with_columns(pl.Series(PROMISED, is_promised), pl.lit(lack, pl.String).alias(LACK))
 
 
-def check_promising(curve_or_cases: Cases[Any] | pl.DataFrame | pl.LazyFrame) -> None:
+def check_promising(curve_or_cases: Cases[Any] | PolarsFrame) -> None:
     """Raise for sampling weights, and for models of several folds: they allow no promise."""
     if isinstance(curve_or_cases, Cases):
         has_weights = curve_or_cases.weight is not None
@@ -259,7 +259,7 @@ def check_promising(curve_or_cases: Cases[Any] | pl.DataFrame | pl.LazyFrame) ->
                 "its own; or fold=None where one model scored them all.",
             )
     else:
-        has_weights = not curve_or_cases.lazy().collect_schema()["tp"].is_integer()
+        has_weights = not curve_or_cases.collect_schema()["tp"].is_integer()
     if has_weights:
         raise NotSupported(
             "operating_points(confidence=) does not support weight: a promise counts cases, and "

@@ -27,7 +27,7 @@ from polaroc.predictions.row_checks import (
     truth_column,
     weight_column,
 )
-from polaroc.typing import Label, Nulls
+from polaroc.typing import Label, Nulls, PolarsFrame
 
 # Roles without which there is nothing to compute.
 NEEDED = ("truth", "score")
@@ -85,6 +85,26 @@ def named_columns(
         if role not in columns and role not in taken and role in schema:
             names[role] = [role]
     check_columns(schema, [*keep, *chain(*names.values())])
+    _check_roles_together(names, columns)
+    times = [name for name in keep if not name.startswith(PRIVATE)]
+    for role, of_role in (("by", names.get("by", [])), ("time", times)):
+        for name in of_role:
+            if name in CANONICAL | RESERVED | OF_THRESHOLDS or name.startswith(PRIVATE):
+                raise InvalidArgument(
+                    f"{role} has the column {name!r}, reserved for polaroc's own columns.",
+                    hint="rename it first; model, fold and case are no columns of by.",
+                )
+    for name in {name for role in IDENTIFYING for name in names.get(role, ())}:
+        if schema[name] == pl.Object:
+            raise InvalidPredictions(
+                f"the column {name!r} has values of different types.",
+                hint="make them one type first, for example with .astype(str) in pandas.",
+            )
+    return names
+
+
+def _check_roles_together(names: Mapping[str, list[str]], columns: Mapping[str, Any]) -> None:
+    """Raise for roles that exclude each other, and for columns that have two such roles."""
     if "weight" in names and "count" in names:
         raise InvalidArgument(
             "count and weight are both given: a row either stands for equal cases or has a weight.",
@@ -103,21 +123,6 @@ def named_columns(
                 f"the column {shared[0]!r} is {one} and {other}, which are different things.",
                 hint=f"name another column, or none: {other}=None.",
             )
-    times = [name for name in keep if not name.startswith(PRIVATE)]
-    for role, of_role in (("by", names.get("by", [])), ("time", times)):
-        for name in of_role:
-            if name in CANONICAL | RESERVED | OF_THRESHOLDS or name.startswith(PRIVATE):
-                raise InvalidArgument(
-                    f"{role} has the column {name!r}, reserved for polaroc's own columns.",
-                    hint="rename it first; model, fold and case are no columns of by.",
-                )
-    for name in {name for role in IDENTIFYING for name in names.get(role, ())}:
-        if schema[name] == pl.Object:
-            raise InvalidPredictions(
-                f"the column {name!r} has values of different types.",
-                hint="make them one type first, for example with .astype(str) in pandas.",
-            )
-    return names
 
 
 def is_wide(columns: Mapping[str, Any]) -> bool:
@@ -147,19 +152,13 @@ def canonical_rows(
     `error` is the code of the reason why a row cannot be ranked, and null for a valid row.
     """
     schema, scores = table.collect_schema(), names.get("score", [])
-    positive = columns.get("positive")
 
     def key(name: str) -> pl.Expr:
         """A key; NaN is a missing value, as in pandas."""
         return pl.col(name).fill_nan(None) if schema[name].is_float() else pl.col(name)
 
     if isinstance(table, pl.DataFrame):
-        for name in {name for role in ("by", "model", "fold") for name in names.get(role, ())}:
-            if schema[name].is_float() and (count := table[name].is_nan().sum()):
-                raise InvalidPredictions(
-                    f"the key {name!r} is NaN in {count:,} row(s).",
-                    hint=f"make it null first: pl.col({name!r}).fill_nan(None).",
-                )
+        _refuse_nan(table, {*chain(*(names.get(role, ()) for role in ("by", "model", "fold")))})
     chosen = [*map(key, names.get("by", ())), *map(pl.col, keep)]
     if "fold" in names:
         folds = names["fold"]
@@ -167,24 +166,9 @@ def canonical_rows(
     for role in ("model", "case", "cluster"):
         if role in names:
             chosen.append(key(names[role][0]).alias(role))
-    row_errors: dict[int, pl.Expr] = {}
-    if "truth" in names:
-        (name,) = names["truth"]
-        in_memory = isinstance(table, pl.DataFrame)
-        labels = table[name].unique() if in_memory and schema[name] in TEXTUAL else None
-        truth, row_errors = truth_column(pl.col(name), schema[name], name, positive, labels)
-        chosen.append(truth.alias("truth"))
-        if positive is not None and not in_memory:
-            # Labels are checked on the rows that were read: a plan is not read again.
-            chosen.append(pl.col(name).alias(LABEL))
-    for role in ("weight", "count"):
-        if role in names:
-            (name,) = names[role]
-            weight, errors = weight_column(pl.col(name), schema[name], name, role)
-            chosen.append(weight.alias(role))
-            row_errors |= errors
+    values, row_errors = _truth_and_weight(table, names, columns.get("positive"))
     # Before a wide table becomes long, since each row has one truth and many scores.
-    chosen.append(_first_code(row_errors).alias("error"))
+    chosen += [*values, _first_code(row_errors).alias("error")]
     if is_wide(columns):
         if "case" not in names:
             table = table.with_row_index(ROW)
@@ -205,6 +189,41 @@ def canonical_rows(
         score.alias("score"), error=pl.coalesce(_first_code(score_errors), "error")
     )
     return rows.drop(IS_INEXACT, strict=False), (*score_errors, *row_errors)
+
+
+def _refuse_nan(table: pl.DataFrame, keys: Collection[str]) -> None:
+    """Raise for keys that are NaN."""
+    for name in keys:
+        if table.schema[name].is_float() and (count := table[name].is_nan().sum()):
+            raise InvalidPredictions(
+                f"the key {name!r} is NaN in {count:,} row(s).",
+                hint=f"make it null first: pl.col({name!r}).fill_nan(None).",
+            )
+
+
+def _truth_and_weight(
+    table: PolarsFrame, names: Mapping[str, Sequence[str]], positive: Any
+) -> tuple[list[pl.Expr], dict[int, pl.Expr]]:
+    """The columns `truth`, and `weight` or `count`, and the errors of a row by code."""
+    schema, chosen = table.collect_schema(), list[pl.Expr]()
+    errors: dict[int, pl.Expr] = {}
+    if "truth" in names:
+        (name,) = names["truth"]
+        labels = None
+        if isinstance(table, pl.LazyFrame):
+            # Labels are checked on the rows that were read: a plan is not read again.
+            chosen += [] if positive is None else [pl.col(name).alias(LABEL)]
+        elif schema[name] in TEXTUAL:
+            labels = table[name].unique()
+        truth, errors = truth_column(pl.col(name), schema[name], name, positive, labels)
+        chosen.append(truth.alias("truth"))
+    for role in ("weight", "count"):
+        if role in names:
+            (name,) = names[role]
+            weight, of_weight = weight_column(pl.col(name), schema[name], name, role)
+            chosen.append(weight.alias(role))
+            errors |= of_weight
+    return chosen, errors
 
 
 def _first_code(errors: Mapping[int, pl.Expr]) -> pl.Expr:

@@ -95,7 +95,7 @@ def one_or_several(values: object) -> list[Any]:
     if isinstance(values, str | bytes | Mapping | PolarsFrame):
         return [values]
     try:
-        return list(values)  # type: ignore[call-overload, no-any-return]
+        return list(values)  # type: ignore[call-overload]
     except TypeError:
         return [values]
 

@@ -94,8 +94,8 @@ def as_lazy(frame: object) -> pl.LazyFrame:
 def collect_like(frame: Frame, result: Any) -> Frame:
     """`result`, collected unless `frame` is a LazyFrame."""
     if isinstance(frame, pl.LazyFrame) or isinstance(result, pl.DataFrame):
-        return result  # type: ignore[no-any-return]
-    return result.collect(engine=engine_for(frame))  # type: ignore[no-any-return]
+        return result
+    return result.collect(engine=engine_for(frame))
 
 
 def engine_for(frame: object) -> Engine:

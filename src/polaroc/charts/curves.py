@@ -106,14 +106,12 @@ def roc(
     if "curves" in table.collect_schema():
         keys, plans = _mean_keys(table), [table.lazy()]
     else:
-        whole = whole_curves(table)
-        keys = curve_keys(whole)
-        plans = [thinned(whole, keys, "fpr", "tpr")]
+        plan, keys = _thinned_curves(table)
+        plans = [plan]
     outer_keys: list[str] = []
     if hull is not None:
-        outer = whole_curves(as_polars(hull))
-        outer_keys = curve_keys(outer)
-        plans.append(thinned(outer, outer_keys, "fpr", "tpr"))
+        plan, outer_keys = _thinned_curves(as_polars(hull))
+        plans.append(plan)
     # Collect together: both tables must come from the same rows.
     points, *hulls = pl.collect_all(plans)
     above = [record for rows in hulls for record in _thin_lines(rows, outer_keys)]
@@ -203,6 +201,13 @@ def pr(
         charts[name] = _curves(panel, keys, "tpr", "precision", channels, chance, above, size)
     captions = [_caption(points), "dashed: achievable curve" if others else ""]
     return with_theme(side_by_side(charts), title, captions)
+
+
+def _thinned_curves(table: PolarsFrame) -> tuple[pl.LazyFrame, list[str]]:
+    """ROC curves of few points, and their keys."""
+    curves = whole_curves(table)
+    keys = curve_keys(curves)
+    return thinned(curves, keys, "fpr", "tpr"), keys
 
 
 def _mean_keys(means: PolarsFrame) -> list[str]:
@@ -319,11 +324,10 @@ def operating_drift(
     """
     keys = require(as_lazy(points), POINTS, source="operating_points(...)")
     # Collect together: both tables must come from the same rows.
-    plans, curve_names = [as_lazy(points)], []
+    plans, curve_names = [as_lazy(points)], list[str]()
     if curve is not None:
-        whole = whole_curves(as_polars(curve))
-        curve_names = curve_keys(whole)
-        plans.append(thinned(whole, curve_names, "fpr", "tpr"))
+        plan, curve_names = _thinned_curves(as_polars(curve))
+        plans.append(plan)
     table, *curves = pl.collect_all(plans)
     known = table.drop_nulls(["tpr", "prior"]).sort(*keys, "prior", nulls_last=True)
     drawn = named_rows(

@@ -344,5 +344,4 @@ def _totals(predictions: Predictions, known: pl.DataFrame) -> pl.DataFrame:
 
 def _longer(starts: Array, more: int) -> Array:
     """The starts of further keys without rows or segments, too."""
-    longer: Array = np.append(starts, np.repeat(starts[-1:], more))
-    return longer
+    return np.append(starts, np.repeat(starts[-1:], more))

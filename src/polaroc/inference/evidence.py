@@ -113,7 +113,7 @@ class Contrasts:
         """The two-sided p-value of no difference."""
         from scipy.special import stdtr
 
-        return np.asarray(2 * stdtr(self.degrees_of_freedom, -np.abs(self.statistic)))
+        return 2 * stdtr(self.degrees_of_freedom, -np.abs(self.statistic))
 
     def limits(self, level: float | Array) -> tuple[Array, Array]:
         """The lower and upper limits of the differences, at one level or one for each."""
@@ -243,7 +243,7 @@ def quantile(level: float | Array, freedom: float | Array = inf) -> Array:
     """
     from scipy.special import stdtrit
 
-    return np.asarray(-stdtrit(freedom, (1 - np.asarray(level)) / 2))
+    return -stdtrit(freedom, (1 - np.asarray(level)) / 2)
 
 
 class Adjusted(NamedTuple):

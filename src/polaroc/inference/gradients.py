@@ -147,8 +147,7 @@ def _share_near(
     positives, negatives = (segments.each(units) for units in segments.units)
     reach = NEAR * np.sqrt(t * (1 - t) / positives + skew**2 * f * (1 - f) / negatives)
     near = np.minimum(missed, reach) - np.maximum(missed - length, -reach)
-    share: Array = np.divide(near, length, out=np.zeros_like(dt), where=length > 0).clip(0, 1)
-    return share
+    return np.divide(near, length, out=np.zeros_like(dt), where=length > 0).clip(0, 1)
 
 
 def auc_range_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:
@@ -192,8 +191,7 @@ def _crossed(segments: Segments, skew: float) -> Array:
     Rates never fall along a curve.
     """
     is_before = 1 - segments.t1 > skew * segments.f1
-    crossed: Array = segments.starts[:-1] + segments.total(is_before.astype(np.int64))
-    return crossed
+    return segments.starts[:-1] + segments.total(is_before.astype(np.int64))
 
 
 def _prior_at(t: Array, f: Array) -> Array:

@@ -339,8 +339,7 @@ def values(expression: pl.Expr | float, columns: Mapping[str, Array]) -> Array:
     if not isinstance(expression, pl.Expr):
         return np.full(len(next(iter(columns.values()))), float(expression))
     series = pl.DataFrame(columns).select(expression.cast(pl.Float64)).to_series()
-    array: Array = series.fill_null(np.nan).to_numpy()
-    return array
+    return series.fill_null(np.nan).to_numpy()
 
 
 def sums_by_key(

@@ -235,7 +235,7 @@ def _perfect_lower_limit(measure: Measure, tail: float, units: Units) -> Array |
     negatives, are then on the right side with probability `tail`/2.
     """
     if measure.name == "auc":
-        return np.asarray(tail ** (1 / units.fewest))
+        return tail ** (1 / units.fewest)
     if measure.name not in ("auprec", "iauprec"):
         return None
     positives, negatives = units.positives, units.negatives

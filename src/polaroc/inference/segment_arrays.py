@@ -127,8 +127,7 @@ class Segments:
     @cached_property
     def rest(self) -> Array:
         """The number of negatives below all positives of each key."""
-        rest: Array = self.negatives - self.fp[self.starts[1:] - 1]
-        return rest
+        return self.negatives - self.fp[self.starts[1:] - 1]
 
     @cached_property
     def has_ties(self) -> bool:
@@ -170,8 +169,7 @@ class Segments:
         """The segments that start at the origin."""
         start = self.starts[:-1]
         at_origin = (self.tp[start] == self.pos[start]) & (self.fp[start] == self.neg[start])
-        first: Array = start[at_origin]
-        return first
+        return start[at_origin]
 
     def each(self, values: Array) -> Array:
         """Values of keys, repeated for each of their segments."""

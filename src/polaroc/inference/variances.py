@@ -156,8 +156,7 @@ class Units:
                 )
             )
             if self.clusters is None:
-                independent: Array = of_pos + of_neg
-                return independent
+                return of_pos + of_neg
             numbers = np.stack([self.positives, self.negatives, self.clusters])
             between = (numbers / (numbers - 1))[:, None] * moments
             # A variance of one class that is only rounding has no covariance with the other class.
@@ -207,10 +206,8 @@ def cluster_numbers(clusters: pl.Series) -> Array:
         ends: Any = clusters.min(), clusters.max()
         least, most = ends
         if most - least < SPARSE * len(clusters) and most < 2**63:
-            numbers: Array = (clusters.cast(pl.Int64) - least).to_numpy()
-            return numbers
-    ranks: Array = (clusters.rank("dense").cast(pl.Int64) - 1).to_numpy()
-    return ranks
+            return (clusters.cast(pl.Int64) - least).to_numpy()
+    return (clusters.rank("dense").cast(pl.Int64) - 1).to_numpy()
 
 
 def _clusters_in_keys(numbers: Array, key: Array) -> tuple[Array, Array]:

@@ -138,8 +138,7 @@ def auprec(
     if not is_surface(table):
         some_priors(known)
         at_priors = (auprec_measure(*at, arguments, recall) for at in arguments.skews)
-        measures: Frame = measured(table, *at_priors)
-        return measures
+        return measured(table, *at_priors)
     if priors is not None:
         raise InvalidArgument(
             "the table is a surface, which has its priors, and priors are given, too.",

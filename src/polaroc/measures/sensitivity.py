@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import acosh, ceil, log, pi, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -198,11 +198,8 @@ def range_error(s: Segment, over: tuple[float, float]) -> pl.Expr:
     On a level run the error is 2π(1−t): its integral telescopes from run to run. On a segment it
     is ∫ 2K π(1−π)/(Δf + π(Δt − Δf)) dπ, where K = Δt f₀ + Δf (1 − t₀).
     """
-    lo, _ = over
     first, last = _prior_at(s.t0, s.f0, over), _prior_at(s.t1, s.f1, over)
-    # first² − lo² in this form keeps the digits of a narrow range.
-    level = (1 - s.t0) * (first - lo) * (first + lo) - (1 - s.t1) * (last - lo) * (last + lo)
-    bulk, bend, width = s.dt * s.f0 + s.df * (1 - s.t0), s.dt - s.df, last - first
+    level, bulk, bend, width = error_terms(s, over[0], first, last)
     # The closed form loses digits where bend is small beside Δt + Δf; there the integrand
     # is nearly linear and a few quadrature nodes are exact.
     ratio = s.df / bend
@@ -216,6 +213,16 @@ def range_error(s: Segment, over: tuple[float, float]) -> pl.Expr:
     mean = pl.when(is_bent).then(closed).otherwise(by_nodes)
     inside = pl.when((width > 0) & (bulk > 0)).then(2 * bulk * width * mean).otherwise(0.0)
     return level + inside
+
+
+def error_terms(s: Any, lo: Quantity, first: Quantity, last: Quantity) -> tuple[Quantity, ...]:
+    """The terms of `range_error`: the part of level runs, K, Δt − Δf, and the width in priors.
+
+    `first` and `last` are the priors at which the ends of the segment are balanced.
+    """
+    # first² − lo² in this form keeps the digits of a narrow range.
+    level = (1 - s.t0) * (first - lo) * (first + lo) - (1 - s.t1) * (last - lo) * (last + lo)
+    return level, s.dt * s.f0 + s.df * (1 - s.t0), s.dt - s.df, last - first
 
 
 def partial_area(s: Segment, over: tuple[float, float]) -> tuple[pl.Expr, pl.Expr]:

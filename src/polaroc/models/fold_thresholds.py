@@ -93,8 +93,7 @@ class Folds(NamedTuple):
         counted = np.where(in_class, self.weight, 0.0)
         totals = np.bincount(self.fold, counted)
         share = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
-        mean: Array = np.cumsum(counted * share[self.fold]) / max((totals > 0).sum(), 1)
-        return mean
+        return np.cumsum(counted * share[self.fold]) / max((totals > 0).sum(), 1)
 
 
 class HeldOutRates(NamedTuple):

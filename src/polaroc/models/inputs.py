@@ -224,8 +224,7 @@ def cases_among(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.Data
 def rows_among(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
     kept = join_by_key(rows.lazy(), keys.lazy(), keys.columns, "semi")
-    collected: Frame = collect_like(rows, kept)
-    return collected
+    return collect_like(rows, kept)
 
 
 # --- Folds that are copies of others, such as a repeat with the same seed ---

@@ -388,8 +388,7 @@ def under_belief(measures: pl.DataFrame, measure: str, over: Over | None) -> Und
 
 def _are_same(priors: Sequence[float], grid: Array) -> Array:
     """Whether each of some priors is each of a grid, but for rounding."""
-    same: Array = np.abs(np.subtract.outer(priors, grid)) <= TOLERANCE
-    return same
+    return np.abs(np.subtract.outer(priors, grid)) <= TOLERANCE
 
 
 def _call_of_evaluate(over: Over | None, mean: str | None) -> str:

@@ -103,8 +103,7 @@ def _best_shares(values: Array, higher: bool) -> Array:
         return np.full(values.shape[1:], np.nan)
     best = (values.max if higher else values.min)(axis=1, keepdims=True)
     ties = np.abs(values - best) <= ROUNDING * np.abs(best)
-    shares: Array = (ties / ties.sum(axis=1, keepdims=True)).mean(axis=0)
-    return shares
+    return (ties / ties.sum(axis=1, keepdims=True)).mean(axis=0)
 
 
 class Posterior(NamedTuple):
@@ -204,4 +203,4 @@ def _unshared_variances(covariance: Array, freedom: float) -> Array:
     kept = max(1 - by_chance / max(logs.var(), ROUNDING), 0.0)
     relative = np.exp(kept * (logs - logs.mean()))
     mean = max(count * covariance.trace() - covariance.sum(), 0) / max(count * (count - 1), 1)
-    return np.asarray(mean * relative / relative.mean())
+    return mean * relative / relative.mean()

@@ -132,8 +132,7 @@ class Reference:
         places = np.searchsorted(mass.cumsum(), np.arange(1, bins) / bins)
         edges = np.unique(score[order][np.minimum(places, score.size - 1)])
         # Below the least score there would be a bin without cases.
-        above: Array = edges[edges > score.min()]
-        return above
+        return edges[edges > score.min()]
 
     @cached_property
     def counts(self) -> tuple[Array, Array]:

@@ -171,13 +171,13 @@ class Cases(Generic[Held]):
         """The rows that can be ranked."""
         rows: Any = self.rows
         has_errors = "error" in rows.collect_schema()
-        return rows.filter(pl.col("error").is_null()) if has_errors else rows  # type: ignore[no-any-return]
+        return rows.filter(pl.col("error").is_null()) if has_errors else rows
 
     def collect(self) -> Cases[pl.DataFrame]:
         """The cases in memory; raise for rows that cannot be ranked, and for unclear labels."""
         cases: Any = self
         if self.is_valid and isinstance(self.rows, pl.DataFrame):
-            return cases  # type: ignore[no-any-return]
+            return cases
         rows = self.rows.lazy().collect()
         held: Cases[pl.DataFrame] = replace(
             cases, rows=rows.drop(LABEL, strict=False), is_valid=True
@@ -195,7 +195,7 @@ class Cases(Generic[Held]):
     def like(self, result: PolarsFrame) -> PolarsFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
         rows: Any = self.rows
-        return collect_like(rows, result)  # type: ignore[no-any-return]
+        return collect_like(rows, result)
 
     def pipe(
         self, function: Callable[Concatenate[Cases[Held], _P], _R], /,
@@ -475,8 +475,7 @@ def refuse_errors(cases: Cases[Any], counts: pl.DataFrame) -> None:
 def _labels(cases: Cases[Any]) -> pl.Series:
     """The distinct labels of the truth, as in the source."""
     distinct = cases.source.lazy().select(pl.col(cases.names["truth"][0]).drop_nulls().unique())
-    labels: pl.Series = distinct.collect().to_series()
-    return labels
+    return distinct.collect().to_series()
 
 
 def first_keys(rows: pl.DataFrame, keys: Sequence[str]) -> str:

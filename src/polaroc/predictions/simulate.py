@@ -172,8 +172,7 @@ def simulate(
 def _root(covariance: Array) -> Array:
     """The symmetric square root, which gives independent normal variables this covariance."""
     variance, axes = np.linalg.eigh(np.atleast_2d(covariance))
-    root: Array = (axes * np.sqrt(variance.clip(0))) @ axes.T
-    return root
+    return (axes * np.sqrt(variance.clip(0))) @ axes.T
 
 
 def _noise(

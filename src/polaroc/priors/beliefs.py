@@ -271,8 +271,7 @@ def _even_quantile(lo: float, hi: float, scale: str, share: Array) -> Array:
     """The quantile of priors that are spread evenly, or whose skews are, from `lo` to `hi`."""
     if scale == "prior":
         return lo + (hi - lo) * share
-    priors: Array = prior(skew(lo) - (skew(lo) - skew(hi)) * share)
-    return priors
+    return prior(skew(lo) - (skew(lo) - skew(hi)) * share)
 
 
 def _belief(

@@ -76,8 +76,7 @@ class Figure:
         config = spec.setdefault("config", {})
         for part in ("mark", "axis", "legend", "title"):
             config.setdefault(part, {})["aria"] = False
-        shown: dict[str, Any] = escape_names(spec)
-        return shown
+        return escape_names(spec)
 
     @property
     def title(self) -> str:
@@ -171,8 +170,7 @@ def _costs(rows: pl.DataFrame, colours: Mapping[str, str], name: str) -> "alt.La
         strokeWidth=2.5,
     )  # fmt: skip
     chart = alt.layer(line).properties(width=1.3 * SIZE, height=SIZE)
-    drawn_chart: alt.LayerChart = with_theme(chart, f"Expected {name} by share of positives")
-    return drawn_chart
+    return with_theme(chart, f"Expected {name} by share of positives")
 
 
 def _strip(rows: pl.DataFrame, colours: Mapping[str, str], height: float) -> "list[alt.Chart]":

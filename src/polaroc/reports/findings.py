@@ -21,7 +21,7 @@ from polaroc.models.inputs import Inputs, cases_among, read_inputs, rows_among, 
 from polaroc.models.measure_rows import of_one_range, score_warnings
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases, same_columns
-from polaroc.priors.grids import OBSERVED, prior_grid
+from polaroc.priors.grids import prior_grid
 from polaroc.priors.in_use import widest
 from polaroc.reports.request import Request
 from polaroc.reports.thresholds import Thresholds, thresholds_of, tuned_threshold
@@ -134,9 +134,6 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
     if models > 1:
         area = choice = choose(held, **asked)
         if tuned is not None or request.has_costs:
-            asked |= {"score_prior": OBSERVED}
-            if tuned is not None:
-                asked |= {"test_train_ratio": None}
             choice = choose(held, request.measure, **asked, **request.of_costs, tuning=tuned)
         found = Findings(
             request, choice.models, choice.priors, folds,

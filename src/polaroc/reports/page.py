@@ -51,7 +51,7 @@ def rendered(template: str, title: str, **contents: Any) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ]
-    written: str = environment.get_template(template).render(
+    return environment.get_template(template).render(
         title=title,
         policy="; ".join(policy),
         version=metadata.version("polaroc"),
@@ -60,7 +60,6 @@ def rendered(template: str, title: str, **contents: Any) -> str:
         scripts=[Markup(script) for script in scripts],
         **contents,
     )
-    return written
 
 
 def made_on() -> str:

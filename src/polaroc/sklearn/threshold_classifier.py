@@ -218,14 +218,12 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         check_is_fitted(self)
         scores = positive_scores(self.estimator_, X, self._positive, self.response_method)
         place = self.classes_.tolist().index(self._positive)
-        labels: Array = self.classes_[np.where(scores >= self.threshold_, place, 1 - place)]
-        return labels
+        return self.classes_[np.where(scores >= self.threshold_, place, 1 - place)]
 
     @property
     def classes_(self) -> Array:
         """The labels, in scikit-learn's order."""
-        classes: Array = self.estimator_.classes_
-        return classes
+        return self.estimator_.classes_
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
@@ -250,5 +248,4 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def _response(self, method: str, X: Any) -> Array:
         check_is_fitted(self)
-        response: Array = getattr(self.estimator_, method)(X)
-        return response
+        return getattr(self.estimator_, method)(X)

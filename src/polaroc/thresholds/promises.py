@@ -177,8 +177,7 @@ def chance_broken(sample: Sample, a: float, b: float, c: float) -> Array:
     # Beta(0, b) is a point mass at 0, and Beta(a, 0) one at 1.
     of_fpr = (sample.fp + 1)[:, None], np.maximum(sample.negatives - sample.fp, tiny)[:, None]
     if a == 0:
-        above: Array = 1 - betainc(*of_fpr, np.clip(c / -b, 0, 1))[:, 0]
-        return above
+        return 1 - betainc(*of_fpr, np.clip(c / -b, 0, 1))[:, 0]
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES) if b else (np.zeros(1), np.ones(1))
     rates = betaincinv(*of_fpr, ndtr(nodes)) if b else np.zeros((1, 1))
     recall = (-(b * rates + c) / a).clip(0, 1)
@@ -188,8 +187,7 @@ def chance_broken(sample: Sample, a: float, b: float, c: float) -> Array:
         below = betainc(np.maximum(tp, tiny), missed + 1, recall)
     else:
         below = 1 - betainc(tp + 1, np.maximum(missed, tiny), recall)
-    chance: Array = below @ (weights / weights.sum())
-    return chance
+    return below @ (weights / weights.sum())
 
 
 def with_promises(

@@ -19,7 +19,7 @@ from polaroc.base.columns import (
 from polaroc.base.statistics import quadrature
 from polaroc.curves.segments import SEGMENT_RATES, Segment
 from polaroc.measures.areas import auc_area
-from polaroc.measures.sensitivity import CLOSED_FORM_BEND, nodes_needed
+from polaroc.measures.sensitivity import CLOSED_FORM_BEND, error_terms, nodes_needed
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE, error_count_column
 from polaroc.priors.grids import skew as skew_of
@@ -101,14 +101,13 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
     aggregated[LEAST_LABEL] = label(has_pos.ifelse(1, 2), has_pos.ifelse(3, 4)).min()
     aggregated[GREATEST_LABEL] = label(has_neg.ifelse(2, 1), has_neg.ifelse(4, 3)).max()
     rated = segments(cells(predictions).filter(kept), measures)
-    result: IbisTable = rated.aggregate(
+    return rated.aggregate(
         by=predictions.cases.keys,
         positives=_.positives.max(),
         negatives=_.negatives.max(),
         **aggregated,
         **aggregates(rated, measures),
     )
-    return result
 
 
 def segments(cells: IbisTable, measures: Sequence[Measure]) -> IbisTable:
@@ -195,9 +194,7 @@ def _auprec_area(s: Any, at_origin: Any, node: float | None, interpolation: Inte
 
 def _range_error(s: Any, lo: float, hi: float, first: Any, last: Any) -> Any:
     """The part of a segment in the mean error over a range, as `sensitivity.range_error`."""
-    low = literal(lo)
-    level = (1 - s.t0) * (first - low) * (first + low) - (1 - s.t1) * (last - low) * (last + low)
-    bulk, bend, width = s.dt * s.f0 + s.df * (1 - s.t0), s.dt - s.df, last - first
+    level, bulk, bend, width = error_terms(s, literal(lo), first, last)
     ratio = s.df / bend.nullif(0)
     logarithm = _log1p(bend * width / (s.df + bend * first).nullif(0))
     mean = ratio / width.nullif(0) * logarithm

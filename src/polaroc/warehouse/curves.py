@@ -116,10 +116,9 @@ def curve(table: IbisTable, **columns: Unpack[Columns]) -> IbisTable:
         EFFECTIVE: _.negatives * (_.negatives / _[NEG_SQUARES].nullif(0)),
     }
     names = [*cases.keys, *CURVE, *([EFFECTIVE] if cases.weight else [])]
-    result: IbisTable = anchors.union(counted.filter((_.pos > 0) | (_.neg > 0))).select(
+    return anchors.union(counted.filter((_.pos > 0) | (_.neg > 0))).select(
         **{name: computed.get(name, _[name]) for name in names}
     )
-    return result
 
 
 def hull(curve: IbisTable) -> pl.DataFrame:
@@ -260,13 +259,12 @@ def probabilities(
         joined = joined.filter(joined[GIVEN].notnull() | ~joined[IS_SAME].coalesce(False))
     _ = ibis._
     prior = _[GIVEN].coalesce(_[OBSERVED_PRIOR])
-    result: IbisTable = joined.select(
+    return joined.select(
         *table.columns,
         prior=prior,
         probability=_[RATIO] / (_[RATIO] + (1 - prior) / prior),
         note=_[ROW_NOTE].coalesce(_.note, _[LEAST].isnull().ifelse(NO_CURVE, None)),
     )
-    return result
 
 
 def _refuse_same(rows: IbisTable, private_keys: dict[str, str], tuned: pl.LazyFrame) -> None:

@@ -296,5 +296,4 @@ def _unseen(name: str, columns: Columns) -> IbisTable:
     roles: Any = {**dict(zip(NEEDED, NEEDED, strict=True)), **columns}
     named = [roles[role] for role in (*ROLES, "by") if roles.get(role) is not None]
     kinds = {column: ibis.expr.datatypes.unknown for one in named for column in one_or_several(one)}
-    table: IbisTable = ibis.table(kinds, name=last, **place)
-    return table
+    return ibis.table(kinds, name=last, **place)

@@ -237,8 +237,7 @@ def collected(table: IbisTable) -> pl.DataFrame:
     backend = ibis.get_backend(table)
     if backend.name == "pyspark":
         return pl.DataFrame(backend.raw_sql(backend.compile(table)).toArrow())
-    rows: pl.DataFrame = table.to_polars()
-    return rows
+    return table.to_polars()
 
 
 def fetched(table: IbisTable) -> pl.DataFrame:

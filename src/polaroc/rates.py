@@ -142,7 +142,7 @@ def lift(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 
 
 def likelihood_ratio_positive(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
-    """How much a positive call multiplies the odds of a positive: t/f, from 0 to ∞.
+    """Factor by which a positive call multiplies the odds of a positive: t/f, from 0 to ∞.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def likelihood_ratio_positive(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Q
 
 
 def likelihood_ratio_negative(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
-    """How much a negative call multiplies the odds of a positive: (1−t)/(1−f), from 0 to ∞.
+    """Factor by which a negative call multiplies the odds of a positive: (1−t)/(1−f), 0 to ∞.
 
     Examples
     --------

@@ -271,7 +271,7 @@ def _thin_lines(points: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any
 
 
 def _caption(points: pl.DataFrame) -> str:
-    """How many curves a mean is of, and its band; none of single curves."""
+    """The number of curves of a mean, and its band; empty for single curves."""
     if "curves" not in points.columns or points.is_empty():
         return ""
     counts = points["curves"].unique().sort().to_list()

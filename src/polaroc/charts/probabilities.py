@@ -40,7 +40,7 @@ def reliability(
     *,
     colours: Mapping[str, str] | None = None,
 ) -> alt.ConcatChart:
-    """How often scores are right, a panel per prior.
+    """Reliability of scores as probabilities, a panel per prior.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ def reliability(
     axes = alt.X("x:Q", **share_axis(SAYS)), alt.Y("y:Q", **share_axis(RIGHT))
     channels = key_style(table, keys, colours)
     titles = {"x": SAYS, "y": RIGHT, "lower": "band from", "upper": "band to"}
-    telling = tooltips(keys, {name: (says, ".3f") for name, says in titles.items()}, "scores of")
+    tooltip = tooltips(keys, {name: (says, ".3f") for name, says in titles.items()}, "scores of")
 
     def draw(panel: pl.DataFrame) -> alt.LayerChart:
         records = lines(panel, keys, ["lower", "upper"], ["prior"], x="score", y="probability")
         base = data(records, "x", "y", "lower", "upper")
         points = alt.OverlayMarkDef(size=14)
-        line = line_layer(base, records, *axes, *channels, telling, clip=True, point=points)
+        line = line_layer(base, records, *axes, *channels, tooltip, clip=True, point=points)
         band = band_layer(base, axes[0], channels[0])
         return alt.LayerChart(layer=[chance_diagonal(), band, line])
 
@@ -207,7 +207,7 @@ def decision_curves(
     channels = key_style(table, keys, colours)
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     across = alt.X("x:Q", title="threshold probability", axis=axis)
-    telling = tooltips(
+    tooltip = tooltips(
         keys,
         {
             "prior": ("prior", ".3~p"),
@@ -218,8 +218,8 @@ def decision_curves(
 
     def draw(panel: pl.DataFrame) -> alt.LayerChart:
         every = lines(panel, keys, x="threshold", y="treat_all")
-        own = lines(panel, keys, limits, ["prior"], x="threshold", y="net_benefit")
-        base = data(own, "x", "y", *limits)
+        of_models = lines(panel, keys, limits, ["prior"], x="threshold", y="net_benefit")
+        base = data(of_models, "x", "y", *limits)
         greatest = 100 * max(panel["prior"], default=1)
         # Range of negative net benefits, as a share of the greatest possible one.
         scale = alt.Scale(domain=[-0.2 * greatest, greatest], nice=False)
@@ -229,7 +229,7 @@ def decision_curves(
             *([band_layer(base, across, channels[0])] if limits else []),
             line_layer(data(every, "x", "y"), every, across, up, **grey),
             level_line(0),
-            line_layer(base, own, across, up, *channels, telling, clip=True),
+            line_layer(base, of_models, across, up, *channels, tooltip, clip=True),
         ]
         return alt.LayerChart(layer=layers)
 

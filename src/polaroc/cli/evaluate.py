@@ -105,15 +105,15 @@ def evaluate(
                 f"--grid is {grid}, and there is no range of priors.", hint="give --over 0.05 0.20."
             )
         priors += [one for one in pr.prior_grid(*over, grid)["prior"] if one not in shown]
-    asked = opt.given(
+    options = opt.given(
         priors=priors, over=over, measure=measure, interpolation=interpolation, memory=memory
     )
     if intervals:
-        asked |= {"intervals": True, "level": level}
+        options |= {"intervals": True, "level": level}
     with opened(files, decimal) as source, progress("measuring") as say:
         cases = source.cases(locals())
-        asked["progress"] = lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,}")
-        measures = pr.evaluate(cases, **asked).lazy().collect()
+        options["progress"] = lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,}")
+        measures = pr.evaluate(cases, **options).lazy().collect()
         if measures["positives"].null_count():
             # Collecting the rows says what cannot be ranked.
             cases.collect()

@@ -56,13 +56,13 @@ def choose(
     """
     with opened(files, decimal) as source, progress("choosing"):
         rows = source.rows(locals())
-        asked = opt.given(
+        options = opt.given(
             over=over, measure=measure, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
             constraints=opt.limits(min_recall, min_precision, max_posfrac),
             test_train_ratio=test_train_ratio,
         )  # fmt: skip
         with further_table(tuning, rows, decimal) as tuned:
-            result = pr.choose(rows, tuning=tuned, **asked)
+            result = pr.choose(rows, tuning=tuned, **options)
     deliver(result, as_json, code=NOTHING_CHOSEN if result.bayes is None else 0)
 
 
@@ -99,10 +99,10 @@ def compare(
     output = Output.checked(out, force, one_table=False)
     with opened(files, decimal) as source, progress("comparing"):
         rows = source.rows(locals())
-        asked = opt.given(
+        options = opt.given(
             measure=measure, priors=prior, over=over, test_train_ratio=test_train_ratio
         )
-        result = pr.compare(rows, level=level, **asked)
+        result = pr.compare(rows, level=level, **options)
     if output is not None:
         output.write(result)
     deliver(result, as_json, out)
@@ -148,9 +148,11 @@ def gate(
         rows = source.rows(locals())
         models = (rows.rows if isinstance(rows, Cases) else rows).schema.get("model")
         one, other = opt.labels([champion, challenger], models, "model", "--champion, --challenger")
-        asked = opt.given(
+        options = opt.given(
             measure=measure, over=over, priors=prior, test_train_ratio=test_train_ratio
         )
-        result = pr.gate(rows, champion=one, challenger=other, margin=margin, level=level, **asked)
+        result = pr.gate(
+            rows, champion=one, challenger=other, margin=margin, level=level, **options
+        )
     text = result.markdown if as_markdown else None
     deliver(result, as_json, code={"pass": 0, "fail": 1, "undecided": 3}[result.verdict], text=text)

@@ -137,16 +137,16 @@ def roles(schema: Mapping[str, pl.DataType], options: Mapping[str, Any]) -> dict
     >>> roles({"p": pl.Float64()}, {"truth": "y", "score": ["p"], "model": "", "fold": None})
     {'truth': 'y', 'score': 'p', 'model': None}
     """
-    found = given(**{role: options[role] for role in ROLES if role in options})
-    for role in {"model", "fold", "case"} & found.keys():
-        if found[role] in ("", [""]):
-            found[role] = None
-    if len(found.get("score", ())) == 1:
-        (found["score"],) = found["score"]
-    if "positive" in found:
-        truth = found.get("truth", "truth")
-        found["positive"] = labels(found["positive"], schema.get(truth), truth, "--positive")
-    return found
+    named = given(**{role: options[role] for role in ROLES if role in options})
+    for role in {"model", "fold", "case"} & named.keys():
+        if named[role] in ("", [""]):
+            named[role] = None
+    if len(named.get("score", ())) == 1:
+        (named["score"],) = named["score"]
+    if "positive" in named:
+        truth = named.get("truth", "truth")
+        named["positive"] = labels(named["positive"], schema.get(truth), truth, "--positive")
+    return named
 
 
 def labels(

@@ -75,13 +75,13 @@ def report(
         page = Path(folder) / (PAGE if to_stdout else where.name)
         with opened(files, decimal) as source, progress("measuring, choosing, drawing"):
             rows = source.rows(locals())
-            asked = opt.given(
+            options = opt.given(
                 over=over, cost_fn=cost_fn, cost_fp=cost_fp, confidence=confidence,
                 constraints=opt.limits(min_recall, min_precision, max_posfrac),
                 test_train_ratio=test_train_ratio,
             )  # fmt: skip
             with further_table(tuning, rows, decimal) as tuned:
-                pr.report(rows, path=page, tuning=tuned, title=title, tell=notes.append, **asked)
+                pr.report(rows, path=page, tuning=tuned, title=title, tell=notes.append, **options)
         if to_stdout:
             sys.stdout.buffer.write(page.read_bytes())
         else:
@@ -114,17 +114,17 @@ def demo(
         "threshold, and how sure is that?\n"
     )
     print_notes([introduction], beside_results=True)
-    asked: dict[str, Any] = {"truth": "truth", "score": "score", "over": (0.05, 0.20)}
-    told: list[str] = []
+    options: dict[str, Any] = {"truth": "truth", "score": "score", "over": (0.05, 0.20)}
+    sentences: list[str] = []
     with progress("measuring, choosing, drawing"), TemporaryDirectory(prefix="polaroc-") as folder:
-        measures = pr.evaluate(table, priors=(0.5, 0.1, 0.01), **asked)
+        measures = pr.evaluate(table, priors=(0.5, 0.1, 0.01), **options)
         # Each hold-out has 80 % of the cases for training.
         page = pr.report(
             table, test_train_ratio=0.25, constraints={"recall": 0.9}, path=Path(folder) / PAGE,
-            tell=told.append, **asked,
+            tell=sentences.append, **options,
         )  # fmt: skip
         output.write(Rows("measures", measures, []), **{PAGE: page.read_text("utf-8")})
-    show(told[0].splitlines())
+    show(sentences[0].splitlines())
     print_notes(
         [f"\nOpen {where / PAGE} in a browser for what that rests on."], beside_results=True
     )
@@ -178,10 +178,10 @@ def chart(
     with opened(files, decimal) as source, progress("measuring, drawing"):
         rows = source.rows(locals())
         if name == "pairs":
-            asked = opt.given(
+            options = opt.given(
                 priors=prior, over=over, measure=measure, test_train_ratio=test_train_ratio
             )
-            tables: list[Any] = [pr.compare(rows, **asked)]
+            tables: list[Any] = [pr.compare(rows, **options)]
             notes = [f"Note: {warning}" for warning in tables[0].warnings]
         else:
             tables = _tables(name, rows, prior, over)

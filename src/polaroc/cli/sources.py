@@ -45,9 +45,9 @@ class FileTable:
         schema = self.table.collect_schema()
         given = roles(schema, options)
         names = named_columns(given, schema)
-        found = [role for role in BY_DEFAULT if role in options and role not in given]
-        used = [f"{role} {quoted(names[role])}" for role in found if role in names]
-        unused = [name for name in schema if all(name not in own for own in names.values())]
+        by_default = [role for role in BY_DEFAULT if role in options and role not in given]
+        used = [f"{role} {quoted(names[role])}" for role in by_default if role in names]
+        unused = [name for name in schema if all(name not in of_role for of_role in names.values())]
         notes = [f"Used by name: {', '.join(used)}."] if used else []
         notes += [f"Not used: {quoted(unused, 8)}."] if unused else []
         print_notes([f"Note: {' '.join(notes)}"] if notes else [])

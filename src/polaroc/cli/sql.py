@@ -43,8 +43,8 @@ def sql(
     --score P --model MODEL --prior 0.05 > measures.sql
     """
     roles = opt.roles({}, locals())
-    asked = opt.given(priors=prior, over=over, measure=measure)
-    typer.echo(warehouse.sql(table, dialect, interpolation=interpolation, **roles, **asked))
+    options = opt.given(priors=prior, over=over, measure=measure)
+    typer.echo(warehouse.sql(table, dialect, interpolation=interpolation, **roles, **options))
     if not (model or fold):
         how = "as those of one fold" if len(score) > 1 else "together"
         print_notes([f"Note: neither --model nor --fold is given, so all rows are taken {how}."])

@@ -21,7 +21,7 @@ RELATION = {
 
 
 def dominance(curve: Frame) -> Frame:
-    """For each pair of models in a fold, whether the curve of one dominates the other.
+    """Dominance and crossings of the curves of each two models of a fold.
 
     A dominates B when it is nowhere below B in ROC space, which is so if and
     only if it is nowhere below B in precision-recall space at any prior (D&G

@@ -209,7 +209,7 @@ def _loss_limits(
 
 
 def _note(units: Units, error: Array, missing: Array) -> Array:
-    """Why there are no limits where they are `missing`."""
+    """The reasons for limits that are `missing`."""
     in_clusters = units.least > 2
     too_few = FEW_EFFECTIVE if units.is_effective else FEW_CLUSTERS
     reasons = [

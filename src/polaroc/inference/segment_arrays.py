@@ -214,7 +214,7 @@ class CasePlaces(NamedTuple):
 
     @classmethod
     def of(cls, spans: tuple[Array, Array], starts: Array, row_starts: Array) -> Self:
-        """From the rows of each segment, as in `Ranked`, and its key; all counted from 0."""
+        """The places of rows, whose segments are as in `Ranked`; all are counted from 0."""
         sizes = np.diff(starts)
         key = np.repeat(np.arange(len(sizes)), sizes)
         runs = 2 * np.arange(len(key)) + key

@@ -65,7 +65,7 @@ class ClusterBlock:
     def of(
         cls, ranked: Ranked, numbers: Array, totals: Mapping[str, Array], keys: slice
     ) -> ClusterBlock:
-        """From ranked rows, the numbers of their clusters, and the totals of all keys."""
+        """The block of `keys`, by the numbers of the clusters of rows and the totals of keys."""
         starts, row_starts = (
             firsts[keys.start : keys.stop + 1] for firsts in (ranked.starts, ranked.row_starts)
         )

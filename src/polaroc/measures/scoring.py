@@ -45,7 +45,7 @@ class Scored:
 
     @classmethod
     def of(cls, arguments: MeasureArguments) -> Scored:
-        """From the columns `threshold`, `pos`, `neg`, `positives` and `negatives`."""
+        """The score in the columns `threshold`, `pos`, `neg`, `positives` and `negatives`."""
         positives, negatives = arguments.column("positives"), arguments.column("negatives")
         skew_when_right = negatives / positives
         if arguments.score_prior != OBSERVED:

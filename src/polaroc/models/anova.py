@@ -235,7 +235,7 @@ def _fitted(cells: pl.DataFrame, factors: Sequence[str], note: str) -> tuple[pl.
 def _validity(
     cells: pl.DataFrame, factors: Sequence[str], folds: Sequence[str], ratio: float | None
 ) -> list[str]:
-    """How far the p-value of what is compared is to be trusted, and the F of means per fold."""
+    """Notes on what makes the p-value too small, and on the F of means per fold."""
     reason = "The p-value is too small if folds share cases, and so are not independent."
     if "prior" in factors[1:]:
         reason = "The p-value is too small: priors are views of one number, not observations."

@@ -49,7 +49,7 @@ NUMBER_WORDS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice(Result):
-    """Which model to take over a range of priors; made by `choose`.
+    """Choice of a model over a range of priors; made by `choose`.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ def count_tied(models: pl.DataFrame) -> int:
 
 
 def first_words(models: pl.DataFrame) -> str:
-    """Which model to take, no more boldly than it is likely the best.
+    """The model to take, in words no bolder than it is likely the best.
 
     Examples
     --------
@@ -316,7 +316,7 @@ def correction(models: pl.DataFrame, name: str, higher: bool) -> str:
 
 
 def changes(priors: pl.DataFrame) -> str:
-    """Where the best model changes with the prior; "" if it does not."""
+    """The priors at which the best model changes, in a sentence; "" if it does not."""
     best = priors.filter("best").unique("prior", keep="first", maintain_order=True)
     runs = best.filter(
         pl.col("model").ne_missing(pl.col("model").shift()) | pl.int_range(pl.len()).eq(0)

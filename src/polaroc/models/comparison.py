@@ -131,7 +131,7 @@ def is_significant(comparison: Comparison) -> pl.Expr:
 
 
 def interval_rule(comparison: Comparison) -> str:
-    """How adjusted intervals are to be read."""
+    """The rule by which adjusted intervals are read."""
     level = f"{100 * comparison.level:g} %"
     return f"an adjusted {level} interval excludes 0 only if the two models differ significantly"
 

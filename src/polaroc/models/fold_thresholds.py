@@ -45,11 +45,11 @@ def threshold_command(need: Need) -> str:
     low, high = need.priors[0], need.priors[-1]
     place = f"--over {low:g} {high:g}" if low < high else f"--prior {low:.4g}"
     if need.kind == "cost":
-        asked = f"--rule cost --cost-fn {need.cost_fn:g} --cost-fp {need.cost_fp:g}"
+        options = f"--rule cost --cost-fn {need.cost_fn:g} --cost-fp {need.cost_fp:g}"
     else:
         limit = {"recall": "min-recall", "precision": "min-precision", "capacity": "max-posfrac"}
-        asked = f"--{limit[need.kind]} {need.value:g}"
-    return f"polaroc threshold FILE {place} {asked}"
+        options = f"--{limit[need.kind]} {need.value:g}"
+    return f"polaroc threshold FILE {place} {options}"
 
 
 class Folds(NamedTuple):

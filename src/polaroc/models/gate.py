@@ -296,7 +296,7 @@ def gate(
 
 
 def _cases_needed(result: GateResult, lower: float, upper: float) -> str:
-    """How many times as many cases would decide an undecided gate, in a sentence."""
+    """The factor by which more cases would decide an undecided gate, in a sentence."""
     difference, is_higher = result.difference, result.higher_is_better
     gap = result.margin + (difference if is_higher else -difference)
     half = difference - lower if (gap >= 0) == is_higher else upper - difference

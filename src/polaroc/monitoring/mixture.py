@@ -246,7 +246,7 @@ class Mixture:
         return float(max((self.log_likelihood(prior), prior) for prior in maxima)[1])
 
     def limits(self, prior: float, quantile: float) -> tuple[float, float]:
-        """Where twice the log likelihood is lower than at the best prior by a quantile."""
+        """The priors where twice the log likelihood is below that at the best by a quantile."""
         from scipy.optimize import brentq
 
         top = self.log_likelihood(prior)
@@ -290,7 +290,7 @@ class Mixture:
 
 
 class Spread(NamedTuple):
-    """How much batches differ: by number, mean size, error of the prior, and misfit."""
+    """Differences of batches: their number, mean size, error of the prior, and misfit."""
 
     batches: int
     size: float

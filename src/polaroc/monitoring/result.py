@@ -98,10 +98,10 @@ class Monitor(Result):
                     (pl.col(f"{name}_{end}") if f"{name}_{end}" in rows else none).alias(end)
                     for end in ("lower", "upper")
                 ]
-                own = pl.col("alarm") if name == "tpr" else pl.lit(None, pl.String)
+                alarm_of_rate = pl.col("alarm") if name == "tpr" else pl.lit(None, pl.String)
                 parts.append(rows.select(
                     *keys, pl.lit(name + ending).alias("quantity"),
-                    pl.col(name).alias("estimate"), *limits, own.alias("alarm"),
+                    pl.col(name).alias("estimate"), *limits, alarm_of_rate.alias("alarm"),
                 ))  # fmt: skip
         return pl.concat(parts).sort(self.time, maintain_order=True)
 
@@ -126,7 +126,7 @@ class Monitor(Result):
         return " ".join(["No alarm in the last period.", *self._prior_in_words(), sentence])
 
     def _prior_in_words(self) -> list[str]:
-        """Where the prior is in the last period, and whether its limits are within the range."""
+        """Sentences on the prior in the last period, and on whether it is within the range."""
         rows = self.last
         outside = ~pl.col("prior").is_between(pl.col(OVER_ENDS[0]), pl.col(OVER_ENDS[1]))
         out = rows.filter(outside)

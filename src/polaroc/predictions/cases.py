@@ -479,7 +479,7 @@ def _labels(cases: Cases[Any]) -> pl.Series:
 
 
 def first_keys(rows: pl.DataFrame, keys: Sequence[str]) -> str:
-    """How many keys the rows have, and which, as the end of a message; empty without keys."""
+    """The number of keys of the rows, and the first, as the end of a message; "" without keys."""
     if not keys:
         return ""
     distinct = rows.select(keys).unique().sort(keys)

@@ -84,7 +84,7 @@ def error_counts(kinds: Sequence[int]) -> list[pl.Expr]:
 
 
 def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
-    """How many rows of a key have each error, null where none has."""
+    """The numbers of rows of a key with each error, in words; null where none has one."""
     # Begins with a null, since `joined_notes` needs at least one note.
     notes = [pl.lit(None, pl.String)]
     for kind in kinds:

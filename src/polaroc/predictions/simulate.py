@@ -155,15 +155,15 @@ def simulate(
     else:
         refuse_unused("for clusters", "there are none", cluster_correlation=cluster_correlation)
     correlation = 0.5 if correlation is None else correlation
-    alike = 0.3 if cluster_correlation is None else cluster_correlation
+    intraclass = 0.3 if cluster_correlation is None else cluster_correlation
     check_share("correlation", correlation, closed=True)
-    check_share("cluster_correlation", alike, closed=True)
+    check_share("cluster_correlation", intraclass, closed=True)
     from scipy.special import ndtri
 
     root = _root((1 - correlation) * np.eye(models) + correlation)
     mean = np.outer(truth, np.broadcast_to(sqrt(2) * ndtri(areas), models))
     drawn = [
-        (truth, mean + _noise(truth, cluster, (root, root), alike, generator), cluster)
+        (truth, mean + _noise(truth, cluster, (root, root), intraclass, generator), cluster)
         for generator in generators
     ]
     return _tidy(drawn, pl.Series([*ascii_uppercase[:models]]))
@@ -176,13 +176,13 @@ def _root(covariance: Array) -> Array:
 
 
 def _noise(
-    truth: Array, cluster: Array | None, roots: Sequence[Array], alike: float, generator: Any
+    truth: Array, cluster: Array | None, roots: Sequence[Array], intraclass: float, generator: Any
 ) -> Array:
     """Normal variables by case and model, by the roots of covariance of positives and negatives."""
     noise: Array = generator.standard_normal((truth.size, len(roots[0])))
     if cluster is not None:
         shared = generator.standard_normal((int(cluster.max()) + 1, len(roots[0])))
-        noise = sqrt(1 - alike) * noise + sqrt(alike) * shared[cluster]
+        noise = sqrt(1 - intraclass) * noise + sqrt(intraclass) * shared[cluster]
     return np.where(truth[:, None], noise @ roots[0], noise @ roots[1])
 
 
@@ -191,7 +191,7 @@ def _from_pilot(
 ) -> pl.DataFrame:
     """Tables of cases, or clusters, of a pilot, drawn with replacement, with noise."""
     models, truth, scores, unit = _read(pilot)
-    centre, roots, alike = _smoothed(truth, scores, unit)
+    centre, roots, intraclass = _smoothed(truth, scores, unit)
     strata = _strata(truth, unit, positives, negatives)
     size, order = np.bincount(unit), np.argsort(unit, kind="stable")
     start = size.cumsum() - size
@@ -206,7 +206,7 @@ def _from_pilot(
         within = np.arange(cluster.size) - np.searchsorted(cluster, cluster)
         rows = order[start[units][cluster] + within]
         shared = cluster if pilot.cluster is not None else None
-        normal = centre[rows] + _noise(truth[rows], shared, roots, alike, generator)
+        normal = centre[rows] + _noise(truth[rows], shared, roots, intraclass, generator)
         drawn_scores = [
             scores[rows, model] if ratings else _scaled(normal[:, model], ordered[:, model])
             for model, ratings in enumerate(is_rating)
@@ -276,8 +276,8 @@ def _smoothed(truth: Array, scores: Array, unit: Array) -> tuple[Array, list[Arr
     # The mean product of two cases of a cluster.
     sums = np.stack([np.bincount(unit, column) for column in deviations.T])
     pairs = float((np.bincount(unit) ** 2).sum() - truth.size) * scores.shape[1]
-    alike = float((sums**2).sum() - (deviations**2).sum()) / max(pairs, 1)
-    return centre, roots, min(max(alike, 0.0), 1.0)
+    intraclass = float((sums**2).sum() - (deviations**2).sum()) / max(pairs, 1)
+    return centre, roots, min(max(intraclass, 0.0), 1.0)
 
 
 def _strata(truth: Array, unit: Array, positives: int, negatives: int) -> list[tuple[Array, int]]:

@@ -118,7 +118,7 @@ Over: TypeAlias = tuple[float, float] | Belief
 
 
 def uniform(lo: float, hi: float, scale: Literal["prior", "skew"] = "prior") -> Belief:
-    """Every prior from `lo` to `hi` is equally likely.
+    """A belief in which every prior from `lo` to `hi` is equally likely.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def uniform(lo: float, hi: float, scale: Literal["prior", "skew"] = "prior") -> 
 
 
 def beta(a: float, b: float) -> Belief:
-    """The prior follows a Beta(a, b) distribution, with mean a/(a+b).
+    """A belief in which the prior has a Beta(a, b) distribution, with mean a/(a+b).
 
     Parameters
     ----------

@@ -176,7 +176,7 @@ def resolve_priors(priors: Priors) -> list[float | None]:
 
 
 def some_priors(priors: Priors) -> list[float | None]:
-    """Like `resolve_priors`; raise if there is none."""
+    """Distinct priors in order, as those of `resolve_priors`; raise if there is none."""
     resolved = resolve_priors(priors)
     if not resolved:
         raise InvalidArgument("priors has no prior.", hint=example("priors", [0.5, 0.1]))

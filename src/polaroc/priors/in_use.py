@@ -84,14 +84,14 @@ def _checked(estimates: PolarsFrame) -> pl.DataFrame:
     """The estimates in memory; raise for what are no shares, or limits in reverse."""
     table, values = as_lazy(estimates), pl.col(PRIOR_AND_LIMITS).cast(pl.Float64)
     require(table, PRIOR_AND_LIMITS, source="estimate_prior(...)")
-    found = table.collect()
+    checked = table.collect()
     are_shares = pl.all_horizontal(values.is_between(0, 1).all())
-    if not found.select(are_shares & (pl.col("lower") <= pl.col("upper")).all()).item():
+    if not checked.select(are_shares & (pl.col("lower") <= pl.col("upper")).all()).item():
         raise InvalidTable(
             "an estimated prior or one of its limits is not from 0 to 1, or they are reversed.",
             hint="a prior is a share, 5 % positives is 0.05, with lower ≤ prior ≤ upper.",
         )
-    return found
+    return checked
 
 
 def level_of(estimates: PolarsFrame) -> float | None:

@@ -63,7 +63,7 @@ SHARES = ("score", "probability", "lower", "upper")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Result):
-    """How far scores are right as probabilities; made by `calibration`.
+    """Calibration of scores as probabilities; made by `calibration`.
 
     Attributes
     ----------

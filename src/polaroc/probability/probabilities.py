@@ -137,7 +137,7 @@ def probabilities(
     in_blocks = _in_blocks(rows, hull_blocks(tuned, shared), shared).sort(ROW)
     is_scored = pl.col(OF_ROW).is_not_null()
     no_curve = pl.when(is_scored & pl.col("positives").is_null()).then(pl.lit(NO_CURVE))
-    found = (
+    probable = (
         at_priors(in_blocks, resolved)
         .join(same, how="cross", maintain_order="left")
         .select(
@@ -150,8 +150,8 @@ def probabilities(
         )
     )  # fmt: skip
     if isinstance(cases.rows, pl.LazyFrame):
-        return found.drop(IS_SAME)
-    collected = found.collect()
+        return probable.drop(IS_SAME)
+    collected = probable.collect()
     if collected[IS_SAME].any():
         refuse_tuning_table()
     return collected.drop(IS_SAME)

@@ -123,9 +123,9 @@ def by_prior(findings: Findings) -> Figure | None:
         return None
     colours, sentences = colours_of(findings), []
     for model in findings.models.head(MAX_NAMED).to_frame().iter_slices(1):
-        own = rows_among(rows, model).select("prior", "mean").rows()
-        if own:
-            (least, low), (most, high) = own[0], own[-1]
+        of_model = rows_among(rows, model).select("prior", "mean").rows()
+        if of_model:
+            (least, low), (most, high) = of_model[0], of_model[-1]
             sentences.append(
                 f"{model.item()} from {number(low)} at {percent(least)} positives to "
                 f"{number(high)} at {percent(most)}"
@@ -214,7 +214,7 @@ def pairs(findings: Findings) -> Figure | None:
 
 
 def reliability(findings: Findings) -> tuple[Figure, ReportTable] | str:
-    """How often the scores of the first three models are right, or why that is not shown."""
+    """Reliability of the scores of the first three models, or why it is not shown."""
     cases, audit, request = findings.cases, findings.audit, findings.request
     if cases is None or audit is None or findings.curves is None:
         return ""

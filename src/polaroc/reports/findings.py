@@ -129,20 +129,20 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
     if tuning is not None:
         tuned = with_model_type(with_model(same_columns(cases, tuning)).collect(), held)
         shared = shared_with_tuning(held, tuned)
-    asked: dict[str, Any] = {"over": request.over, "level": request.level}
-    asked |= {"score_prior": held.score_prior, "test_train_ratio": held.test_train_ratio}
+    options: dict[str, Any] = {"over": request.over, "level": request.level}
+    options |= {"score_prior": held.score_prior, "test_train_ratio": held.test_train_ratio}
     if models > 1:
-        area = choice = choose(held, **asked)
+        area = choice = choose(held, **options)
         if tuned is not None or request.has_costs:
-            choice = choose(held, request.measure, **asked, **request.of_costs, tuning=tuned)
-        found = Findings(
+            choice = choose(held, request.measure, **options, **request.of_costs, tuning=tuned)
+        findings = Findings(
             request, choice.models, choice.priors, folds,
             (*shared, *inputs.warnings, *choice.warnings), choice, area.comparison,
             () if choice.is_by_cost else tuple(_doubts_in(area)),
         )  # fmt: skip
     else:
-        found = _of_one_model(inputs, request, folds, shared)
-    ranked = found.ranking.select("model")
+        findings = _of_one_model(inputs, request, folds, shared)
+    ranked = findings.ranking.select("model")
     first = ranked[:1]
     best = cases_among(held, first)
     drawn = held if models <= MAX_DRAWN else cases_among(held, ranked[:MAX_DRAWN])
@@ -151,7 +151,7 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
     else:
         points = tuned_threshold(best, cases_among(tuned, first), request, choice)
     return replace(
-        found, cases=held, curves=curve(replace(drawn, fold=())), thresholds=points,
+        findings, cases=held, curves=curve(replace(drawn, fold=())), thresholds=points,
         audit=check(held),
     )  # fmt: skip
 
@@ -178,8 +178,8 @@ def of_measures(table: Cases[Any], request: Request) -> Findings:
     measures, known = of_one_range(inputs.cases.rows, "iauprec", request.over)
     if not (known is None or isinstance(known, str)):
         request = replace(request, over=known)
-    found = _of_measured(measures, request, folds)
-    return replace(found, warnings=(*inputs.warnings, *found.warnings))
+    findings = _of_measured(measures, request, folds)
+    return replace(findings, warnings=(*inputs.warnings, *findings.warnings))
 
 
 def _of_one_model(inputs: Inputs, request: Request, folds: int, shared: Sequence[str]) -> Findings:
@@ -202,11 +202,13 @@ def _of_one_model(inputs: Inputs, request: Request, folds: int, shared: Sequence
             cases, "iauprec", over=over, level=level, score_prior=cases.score_prior,
             test_train_ratio=cases.test_train_ratio,
         ).models.select("model", "lower", "upper")  # fmt: skip
-    found = _of_measured(measures, request, folds)
+    findings = _of_measured(measures, request, folds)
     if limits is not None:
-        found = replace(found, ranking=found.ranking.join(limits, on="model", nulls_equal=True))
+        findings = replace(
+            findings, ranking=findings.ranking.join(limits, on="model", nulls_equal=True)
+        )
     noted = [*shared, *([belief.interval_note] if belief.is_estimate else [])]
-    return replace(found, warnings=(*noted, *inputs.warnings, *found.warnings))
+    return replace(findings, warnings=(*noted, *inputs.warnings, *findings.warnings))
 
 
 def _of_measured(measures: pl.DataFrame, request: Request, folds: int) -> Findings:

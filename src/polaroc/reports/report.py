@@ -184,10 +184,10 @@ def report(
     return file
 
 
-def _found(cases: Cases[Any], over: Any, tuning: Any, **asked: Any) -> Findings:
+def _found(cases: Cases[Any], over: Any, tuning: Any, **options: Any) -> Findings:
     """The findings of predictions or of measures."""
     priors = checked_over((over, over) if isinstance(over, int | float) else over)
-    request = Request(priors, is_tuned=tuning is not None, **asked)
+    request = Request(priors, is_tuned=tuning is not None, **options)
     if cases.truth is not None:
         if priors is None:
             raise InvalidArgument(

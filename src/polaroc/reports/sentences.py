@@ -85,7 +85,7 @@ def _where(findings: Findings) -> str:
 
 
 def counts(findings: Findings) -> str:
-    """How many models, folds and predictions there are."""
+    """The numbers of models, folds and predictions."""
     parts = [counted(len(findings.models), "model")]
     if findings.folds > 1:
         parts.append(counted(findings.folds, "fold"))
@@ -151,7 +151,7 @@ def _headline(findings: Findings) -> str:
 
 
 def _none_does(thresholds: Thresholds) -> str:
-    """Why no threshold is set."""
+    """The reason why no threshold is set."""
     if thresholds.need.kind == "cost":
         return "at these costs none of the thresholds that may be chosen pays"
     return f"none of the thresholds would {thresholds.need}"
@@ -190,7 +190,7 @@ def _effects(thresholds: Thresholds, findings: Findings) -> list[str]:
 
 
 def _missed_goal(thresholds: Thresholds, findings: Findings) -> str:
-    """Where the rates miss the goal that was given; "" if they meet it, as far as is shown."""
+    """A sentence on rates that miss the goal; "" if they meet it, as far as is shown."""
     need, priors = thresholds.need, findings.request.priors
     if need.kind not in GOALS.values() or not findings.request.has_goal or thresholds.rates is None:
         return ""
@@ -218,7 +218,7 @@ def _missed_goal(thresholds: Thresholds, findings: Findings) -> str:
 
 
 def _how_sure(findings: Findings) -> tuple[str, ...]:
-    """How good the model is, on what the threshold was judged, and cautions."""
+    """The quality of the model, the cases that judged the threshold, and cautions."""
     request, thresholds = findings.request, findings.thresholds
     row, cautions = findings.ranking.row(0, named=True), findings.cautions
     name, mean = one_name(row["model"]), row["mean"]
@@ -299,7 +299,7 @@ def _of_classes(sizes: tuple[int, int]) -> str:
 
 
 def _right_alarms(thresholds: Thresholds, findings: Findings) -> str:
-    """How many alarms are right, as far as the limits of the rates and of an estimate go."""
+    """The number of right alarms, from end to end of the limits of rates and of an estimate."""
     low, middle, high = findings.request.priors
     if not findings.request.belief.is_estimate:
         low = high = middle
@@ -314,10 +314,10 @@ def _changes(findings: Findings) -> tuple[str, ...]:
     low, middle, high = findings.request.priors
     if choice is not None and choice.priors.height > choice.priors["model"].n_unique() > 1:
         first = pl.col("model").eq_missing(pl.lit(findings.models[:1]).first())
-        own = choice.priors.filter(first, ~pl.col("best"))
+        behind = choice.priors.filter(first, ~pl.col("best"))
         if choice.priors["best"].all():
             sentences.append("At every share of positives all models are equally good.")
-        elif own.is_empty():
+        elif behind.is_empty():
             name = one_name(findings.models[0])
             best = f"lowest {findings.judged_by}" if findings.by_cost else "largest area"
             ends = percent_range(low, high)

@@ -116,7 +116,7 @@ def _with_limits(rows: pl.DataFrame, *names: str) -> Column:
 
 
 def pairs_table(findings: Findings) -> ReportTable | None:
-    """Each two models."""
+    """The difference of each two models."""
     comparison, level = findings.comparison, percent(findings.request.level)
     if comparison is None:
         return None

@@ -77,7 +77,7 @@ def at_ends(priors: Sequence[float], number: Callable[[float], str]) -> str:
 
 
 def alarms_of_1000(priors: Sequence[float], recall: float, alarms: float) -> str:
-    """How many of 1,000 cases raise an alarm, at the lowest and at the highest share.
+    """The number of alarms in 1,000 cases, at the lowest and at the highest share.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class CaseCounts:
 
     @property
     def heading(self) -> str:
-        """How many cases are positive."""
+        """The share of positives."""
         return f"If {percent(self.prior)} are positive"
 
     @property

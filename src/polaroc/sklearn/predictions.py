@@ -176,9 +176,9 @@ class LabelledCases(NamedTuple):
         from sklearn.model_selection import check_cv
 
         rows = np.arange(len(self.labels))
-        found = check_cv(cv, self.labels, classifier=True).split(self.X, self.labels, self.groups)
+        pairs = check_cv(cv, self.labels, classifier=True).split(self.X, self.labels, self.groups)
         # Boolean masks become row numbers.
-        splits = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in found]
+        splits = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in pairs]
         if not splits:
             raise InvalidArgument(
                 "cv has no splits.", hint="for example cv=5, or pairs of training and test rows."

@@ -232,16 +232,21 @@ def _marked(curve: pl.DataFrame, constraints: Constraints, confidence: float) ->
         error = (1 - confidence) / first[MODELS]
         is_promised = promised(sample, at_ends, row_skew, error)
         if not is_promised[tp + fp > 0].any():
-            t, f = tp / sample.positives, fp / sample.negatives
-            keeps = np.all(at_ends.kept(t, f, row_skew), axis=0) & (t > 0)
-            why = "none keeps the constraints on this table"
-            if keeps.any():
-                more = Sample(*(MANY * count for count in vars(sample).values()))
-                why = "too few keep the constraints on this table, or by too little"
-                if promised(more, at_ends, row_skew, error)[tp + fp > 0].any():
-                    why = f"{positives:,} positives and {negatives:,} negatives are too few"
-            lack = f"{NOT_PROMISED}{why}"
+            few = f"{positives:,} positives and {negatives:,} negatives are too few"
+            lack = f"{NOT_PROMISED}{_why_none(sample, at_ends, row_skew, error) or few}"
     return curve.with_columns(pl.Series(PROMISED, is_promised), pl.lit(lack, pl.String).alias(LACK))
+
+
+def _why_none(sample: Sample, constraints: Constraints, row_skew: float, error: float) -> str:
+    """The reason why no threshold is promised; "" where there are too few cases."""
+    t, f = sample.tp / sample.positives, sample.fp / sample.negatives
+    keeps = np.all(constraints.kept(t, f, row_skew), axis=0) & (t > 0)
+    if not keeps.any():
+        return "none keeps the constraints on this table"
+    more = Sample(*(MANY * count for count in vars(sample).values()))
+    if promised(more, constraints, row_skew, error)[sample.tp + sample.fp > 0].any():
+        return ""
+    return "too few keep the constraints on this table, or by too little"
 
 
 def check_promising(curve_or_cases: Cases[Any] | PolarsFrame) -> None:

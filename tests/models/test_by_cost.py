@@ -150,6 +150,10 @@ def test_thresholds_costs_and_the_choice_are_those_of_brute_force(over, prior, c
     first = int(np.argmin(means))
     assert (choice.bayes, choice.threshold) == ("ABC"[first], thresholds[first])
     assert choice.promise is None
+    chance, loss = choice.models.select("probability_best", "expected_loss").row(0)
+    if chance < 0.99:
+        # In false alarms, which cost 2 each.
+        assert f"by about {loss / (1 - chance) * 1000 / 2:.2g} false alarms per" in choice.answer
     (written,) = re.findall(
         rf"^Take {choice.bayes}.*, and act on scores from (\S+)\. Of", choice.answer
     )

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import oracles
 import polars as pl
@@ -221,6 +223,25 @@ def test_the_answer_is_a_sentence(arguments, answer):
     assert " ".join(str(result).split()).startswith(f"{answer} On 20 folds C has 0.")
     assert all(len(line) <= 80 for line in str(result).splitlines())
     assert ("times as many cases" in str(result)) == answer.startswith("Undecided")
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("lead", [-0.03, 0.004, 0.03])
+def test_an_undecided_gate_says_how_many_cases_would_decide_it(lead, sign):
+    noise = np.random.default_rng(2).normal(0, 0.05, 12)
+    measure = {1: "auc", -1: "brier"}[sign]
+    table = table_of(A=np.full(12, 0.5), C=0.5 + lead + noise - noise.mean())
+    result = on_folds(
+        table.with_columns(measure=pl.lit(measure), positives=200, negatives=800), measure=measure,
+        margin=0.02, test_train_ratio=0.1,
+    )  # fmt: skip
+    assert result.verdict == "undecided"
+    # The end of the interval that has to leave the margin moves as one over the root of cases.
+    gap = 0.02 + sign * lead
+    upwards = (gap > 0) == (sign > 0)
+    half = result.difference - result.lower if upwards else result.upper - result.difference
+    (times,) = re.findall(r"About ([\d,]+) times as many", result.warnings[0])
+    assert int(times.replace(",", "")) == pytest.approx((half / gap) ** 2, rel=0.1, abs=1)
 
 
 def first_cases(positives, negatives):

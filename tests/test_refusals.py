@@ -425,6 +425,7 @@ REFUSALS = [
     ("pr.choose(measures, test_train_ratio=-1)", "test_train_ratio is -1"),
     ("pr.choose(measures, fold=None)", "holds measures, to which 'fold' does not apply"),
     ("pr.choose(measures, 'expected_cost', over=(0.1, 0.2))", "taken of predictions"),
+    ("pr.choose(measures, cost_fn=5)", "taken of predictions"),
     ("pr.choose(cases)", "without a range of priors"),
     ("pr.choose(cases, over=(0.2, 0.1))", "allowed is lo < hi"),
     ("pr.choose(cases, 'auc', over=(0.1, 0.2))", "on the share of positives"),

@@ -1,3 +1,4 @@
+import json
 import re
 
 import chances
@@ -55,6 +56,19 @@ def cheapest(model, prior, kept=lambda t, f: True):
         if kept(t, f) and (best is None or cost < best[0] - 1e-12):
             best = cost, at
     return best[1]
+
+
+def test_a_cost_of_one_is_a_cost(tmp_path):
+    folds = pl.concat(long(cases(seed)).with_columns(fold=seed) for seed in (3, 4, 5))
+    asked = {"truth": "truth", "score": "score", "over": OVER, "test_train_ratio": 0.5}
+    by_cost = pr.choose(folds, measure="expected_cost", **asked)
+    assert_same_numbers(pr.choose(folds, cost_fn=1, **asked).models, by_cost.models)
+    page = pr.report(folds, cost_fn=1, path=tmp_path / "page.json", **asked)
+    assert json.loads(page.read_text())["models"] == by_cost.models["model"].to_list()
+    limited = {**COLUMNS, "over": OVER, "tuning": TUNING, "constraints": {"precision": 0.4}}
+    assert pr.choose(TEST, cost_fp=1, **limited).measure == "expected_cost"
+    points = pr.operating_points(TUNING, truth="truth", score="A", cost_fn=1)
+    assert points["rule"].item() == "cost"
 
 
 def box(model, at, prior):

@@ -128,7 +128,7 @@ FUNCTIONS = {
 
 
 COSTS = {
-    "column": "cost", "expression": pl.col("cost"), "series": TABLE["cost"], "zero": 0,
+    "column": "cost", "expression": pl.col("cost"), "series": TABLE["cost"], "below": -1,
     "infinite": float("inf"),
 }  # fmt: skip
 
@@ -140,3 +140,14 @@ def test_a_cost_is_a_number(name, argument, cost):
     with pytest.raises(InvalidArgument, match=f"{argument} .*allowed are finite numbers") as caught:
         FUNCTIONS[name](**{argument: cost})
     assert "give that as `weight`" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_only_thresholds_that_are_there_may_have_errors_without_a_cost(name):
+    if name == "apply_thresholds":
+        judged = FUNCTIONS[name](cost_fn=0)
+        prior, f = judged.select("prior", "fpr").row(0)
+        assert judged["cost"][0] == pytest.approx((1 - prior) * f)
+        return
+    with pytest.raises(InvalidArgument, match="cost_fn is 0, allowed are finite numbers > 0"):
+        FUNCTIONS[name](cost_fn=0)

@@ -448,7 +448,7 @@ def test_choose_shares_the_error_once():
     tuning, test = models(3, seed=1), models(3, seed=2).with_columns(pl.col("case") + 1_000)
     asked = {"over": (0.1, 0.2), "constraints": {"precision": 0.3}, "confidence": 0.9}
     chosen = pr.choose(test, **NAMES, model="model", case="case", tuning=tuning, **asked)
-    expected = points(tuning, "cost", model="model", **asked)
+    expected = points(tuning, model="model", **asked)
     at = ["model", "threshold"]
     assert_same_numbers(chosen.models.select(at).sort("model"), expected.select(at).sort("model"))
 

@@ -36,13 +36,14 @@ def check_share(name: str, value: object, *, closed: bool = False) -> None:
     _check(fits, name, value, f"is 0 {sign} {name} {sign} 1", example(name, usual))
 
 
-def check_factors(*, or_zero: bool = False, **factors: float) -> list[float]:
-    """Costs and weights as floats; raise unless they are finite and positive, or zero."""
-    for name, value in factors.items():
+def check_factors(*, or_zero: bool = False, **factors: float | None) -> list[float]:
+    """Costs and weights, 1 for None, as floats; raise unless finite and positive, or zero."""
+    values = {name: 1.0 if value is None else value for name, value in factors.items()}
+    for name, value in values.items():
         fits = is_number(value) and (0 < value < inf or (or_zero and value == 0))
         hint = "1 is the default; if each case has its own cost, give that as `weight`."
         _check(fits, name, value, f"are finite numbers {'≥' if or_zero else '>'} 0", hint)
-    return [float(value) for value in factors.values()]
+    return [float(value) for value in values.values()]
 
 
 def check_ratio(ratio: object) -> None:

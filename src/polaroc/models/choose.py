@@ -13,7 +13,6 @@ from polaroc.base.checks import (
     check_factors,
     check_share,
     check_text,
-    none_if,
     pair_of,
     refuse_unused,
 )
@@ -67,8 +66,8 @@ def choose(
     over: tuple[float, float] | Belief | PolarsFrame | None = None,
     level: float = 0.95,
     tuning: Table | Cases[Any] | None = None,
-    cost_fn: float = 1,
-    cost_fp: float = 1,
+    cost_fn: float | None = None,
+    cost_fp: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
     score_prior: Prior = "observed",
@@ -101,7 +100,8 @@ def choose(
         are chosen, with the same columns or as the result of `cases`. Models fitted anew for each
         fold have none: each fold is judged at a threshold that costs least on other folds.
     cost_fn, cost_fp
-        For "expected_cost": costs > 0 of a missed positive and of a false alarm.
+        For "expected_cost": costs > 0 of a missed positive and of a false alarm, 1 for one that is
+        not given.
     constraints, confidence
         With `tuning`: what thresholds have to keep, as in `operating_points`. Of those that do the
         one that costs least is taken. Without costs and `measure` it is the one that finds the most
@@ -160,22 +160,22 @@ def choose(
     ['A', 'C', 'B']
     """
     cases = compared_cases(table, columns, score_prior, test_train_ratio)
-    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
+    missed, alarm = check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     check_share("level", level)
     if isinstance(over, PolarsFrame):
         check_level(over, level)
     belief = checked_over(over)
     for_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
-        "cost_fn": none_if(cost_fn, 1), "cost_fp": none_if(cost_fp, 1),
+        "cost_fn": cost_fn, "cost_fp": cost_fp,
     }  # fmt: skip
     if measure is None:
         by_cost = any(value is not None for value in for_costs.values())
         measure = EXPECTED_COST if by_cost else "auprec"
-        if constraints and cost_fn == cost_fp == 1:
+        if constraints and not (cost_fn or cost_fp):
             # The errors that the rule for the constraints makes fewest of.
             finds_most = rule_of(checked_limits(constraints)) == "max_recall"
-            cost_fn, cost_fp = (1, 0) if finds_most else (0, 1)
+            missed, alarm = (1, 0) if finds_most else (0, 1)
     _check_measure(measure, cases, belief)
     if measure != EXPECTED_COST:
         refuse_unused(
@@ -192,7 +192,7 @@ def choose(
     if measure != EXPECTED_COST:
         return _choose_by_measure(inputs, at_one_prior(measure), belief, level)
     assert belief is not None
-    costs = Costs(cost_fn, cost_fp, belief, constraints, confidence)
+    costs = Costs(missed, alarm, belief, constraints, confidence)
     if tuning is not None:
         return choose_with_tuning(inputs, tuning, costs, as_read=cases, level=level)
     return choose_by_cost_of_folds(inputs, costs, level=level)
@@ -207,16 +207,16 @@ def _check_measure(measure: str, cases: Cases[Any], belief: Over | None) -> None
             "choice is one over shares of positives.",
             hint=f"compare and gate take measure={measure!r}; for a choice take measure='auprec'.",
         )
-    if belief is None and (measure == EXPECTED_COST or cases.truth is not None):
-        raise InvalidArgument(
-            "predictions are given without a range of priors.",
-            hint="give over=(0.05, 0.20), for one prior over=(0.1, 0.1), or a belief.",
-        )
     if measure == EXPECTED_COST and cases.truth is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
             "not given.",
             hint="give truth='truth' and score='score'.",
+        )
+    if belief is None and cases.truth is not None:
+        raise InvalidArgument(
+            "predictions are given without a range of priors.",
+            hint="give over=(0.05, 0.20), for one prior over=(0.1, 0.1), or a belief.",
         )
 
 

@@ -134,7 +134,7 @@ def of_predictions(cases: Cases[Any], request: Request, tuning: Any) -> Findings
     if models > 1:
         area = choice = choose(held, **options)
         if tuned is not None or request.has_costs:
-            choice = choose(held, request.measure, **options, **request.of_costs, tuning=tuned)
+            choice = choose(held, **options, **request.of_costs, tuning=tuned)
         findings = Findings(
             request, choice.models, choice.priors, folds,
             (*shared, *inputs.warnings, *choice.warnings), choice, area.comparison,

@@ -6,7 +6,6 @@ from typing import Any
 
 from polaroc.base.checks import check_factors, check_share, refuse_unused
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.models.by_cost import EXPECTED_COST
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.thresholds.rules import Need, checked_limits, rule_of
 
@@ -30,7 +29,7 @@ class Request:
 
     def __post_init__(self) -> None:
         check_share("level", self.level)
-        check_factors(cost_fn=self.costs[0], cost_fp=self.costs[1])
+        check_factors(cost_fn=self.cost_fn, cost_fp=self.cost_fp)
         if self.constraints:
             checked_limits(self.constraints)
         if self.is_tuned:
@@ -51,7 +50,7 @@ class Request:
     @property
     def costs(self) -> tuple[float, float]:
         """The costs of a missed positive and of a false alarm."""
-        fn, fp = (1 if cost is None else cost for cost in (self.cost_fn, self.cost_fp))
+        fn, fp = check_factors(cost_fn=self.cost_fn, cost_fp=self.cost_fp)
         return fn, fp
 
     @property
@@ -65,11 +64,6 @@ class Request:
         return self.has_costs or self.is_tuned or bool(self.constraints)
 
     @property
-    def measure(self) -> str | None:
-        """What `choose` ranks models by; None for the errors that constraints leave to choose."""
-        return None if self.constraints and not self.has_costs else EXPECTED_COST
-
-    @property
     def belief(self) -> Belief:
         """The belief about the prior."""
         return resolve_belief(self.over)
@@ -78,7 +72,7 @@ class Request:
     def of_costs(self) -> dict[str, Any]:
         """The arguments of `choose` and `operating_points` that are about costs."""
         return {
-            "cost_fn": self.costs[0], "cost_fp": self.costs[1],
+            "cost_fn": self.cost_fn, "cost_fp": self.cost_fp,
             "constraints": dict(self.constraints) or None, "confidence": self.confidence,
         }  # fmt: skip
 
@@ -104,7 +98,8 @@ class Request:
     def needs(self) -> tuple[Need, ...]:
         """The goals of thresholds; the one that the report acts on is in the middle."""
         if self.has_costs or self.is_tuned:
-            rule = "cost" if self.measure else rule_of(self.constraints)
+            by_cost = self.has_costs or not self.constraints
+            rule = "cost" if by_cost else rule_of(self.constraints)
             return (Need(rule, (self.belief.mean,), 0, *self.costs),)
         given: list[Any] = [(GOALS[name], value) for name, value in self.constraints.items()]
         typical: list[Any] = [("recall", recall) for recall in (0.8, 0.9, 0.95)]

@@ -376,8 +376,7 @@ def expected_cost(
         fn, fp = about_cost.mean, 1 - about_cost.mean
     else:
         refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=none_if(cost, 0.5))
-        fn, fp = (1.0 if one is None else one for one in (cost_fn, cost_fp))
-        fn, fp = check_factors(cost_fn=fn, cost_fp=fp)
+        fn, fp = check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
         about_cost = discrete([fn / (fn + fp)])
     source = cases_or_curve(curve, columns)
     curves = curves_of(source)

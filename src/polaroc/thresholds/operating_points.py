@@ -62,8 +62,8 @@ def operating_points(
     target: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
-    cost_fn: float = 1,
-    cost_fp: float = 1,
+    cost_fn: float | None = None,
+    cost_fp: float | None = None,
     beta: float = 1,
     score_prior: Prior = "observed",
     **columns: Unpack[Columns],
@@ -120,9 +120,9 @@ def operating_points(
         rule, at the prior, or at every prior of `over` or of the interval of an estimate.
         With None, the default, they hold on the tuning table only.
     cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm, for "cost" and
-        "posterior". If each case has its own cost, give it as the `weight` of the case, and the
-        mean costs of the two classes here.
+        Costs > 0 of a missed positive and of a false alarm, for "cost" and "posterior", 1 for one
+        that is not given. If each case has its own cost, give it as the `weight` of the case, and
+        the mean costs of the two classes here.
     beta
         Weight > 0 of recall, for "f_measure".
     score_prior
@@ -193,14 +193,14 @@ def operating_points(
         over = belief_of_estimate(over)
     belief = None if over is None else resolve_belief(over)
     source = cases_or_curve(curve, columns)
-    beta, cost_fn, cost_fp = check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
-    has_costs = not cost_fn == cost_fp == 1
+    beta, missed, alarm = check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
     constraints = checked_limits(constraints)
     if rule is None:
-        rule = "cost" if has_costs else rule_of(constraints) if constraints else "balanced"
+        without = rule_of(constraints) if constraints else "balanced"
+        rule = "cost" if cost_fn or cost_fp else without
     limits = _limits_of(rule, belief, target, constraints, confidence)
     why = f"rule is {rule!r}"
-    if has_costs and rule not in ("cost", "posterior"):
+    if not missed == alarm == 1 and rule not in ("cost", "posterior"):
         refuse_unused("for the rules 'cost' and 'posterior'", why, cost_fn=cost_fn, cost_fp=cost_fp)
     if beta != 1 and rule != "f_measure":
         refuse_unused("for the rule 'f_measure'", why, beta=beta)
@@ -227,7 +227,7 @@ def operating_points(
         may_be_chosen, lack = pl.col(PROMISED), pl.coalesce(LACK, lack)
     if RULES[rule].must_call:
         may_be_chosen &= T > 0
-    options = Options(keys, target, cost_fn, cost_fp, beta, score_prior)
+    options = Options(keys, target, missed, alarm, beta, score_prior)
     chosen = _selected(points, groups, may_be_chosen, RULES[rule].objective(options), lack)
 
     added = dict[str, pl.Expr]()

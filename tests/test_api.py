@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from doctest import DocTestParser
 from inspect import getdoc, getmembers, isfunction, signature
 from operator import attrgetter
 
@@ -103,6 +104,14 @@ def test_every_parameter_is_described_once_and_nothing_else(name):
         for parameter in line.lstrip("*").split(", ")
     )
     assert entries == Counter(list(signature(function).parameters))
+
+
+@pytest.mark.parametrize("name", sorted(functions()))
+def test_examples_import_the_libraries_that_they_use(name):
+    examples = DocTestParser().get_examples(getdoc(attrgetter(name)(pr)))
+    code = "".join(example.source for example in examples)
+    for library in ("pl", "np", "pr"):
+        assert f" as {library}\n" in code or not re.search(rf"\b{library}\.", code)
 
 
 @pytest.mark.parametrize("name", sorted(functions()))

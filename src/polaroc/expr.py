@@ -246,6 +246,7 @@ def sens(
 
     Examples
     --------
+    >>> import polars as pl
     >>> import polaroc as pr
     >>> guess = pl.DataFrame({"truth": [1, 0], "score": [0.5, 0.5]})
     >>> round(guess.select(pr.expr.sens("truth", "score", (0.1, 0.9))).item(), 12)

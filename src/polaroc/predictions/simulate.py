@@ -104,6 +104,7 @@ def simulate(
 
     Examples
     --------
+    >>> import polars as pl
     >>> import polaroc as pr
     >>> tables = pr.simulate(auc=[0.8, 0.9], positives=50, negatives=450, tables=100)
     >>> found = pr.evaluate(tables, truth="truth", score="score", by="table", measure="auc")

@@ -225,6 +225,7 @@ def belief_of_estimate(estimates: PolarsFrame) -> Belief:
 
     Examples
     --------
+    >>> import polars as pl
     >>> row = pl.DataFrame({"prior": [0.1], "lower": [0.07], "upper": [0.14]})
     >>> belief_of_estimate(row)
     an estimated 10 % positives (7 to 14 %)

@@ -219,6 +219,7 @@ def calibration(
 
     Examples
     --------
+    >>> import polars as pl
     >>> import polaroc as pr
     >>> table = pr.datasets.twenty_scores()
     >>> result = pr.calibration(table, truth="truth", score="score")

@@ -132,6 +132,7 @@ def report(
     --------
     >>> import tempfile
     >>> from pathlib import Path
+    >>> import polars as pl
     >>> import polaroc as pr
     >>> predictions = pr.datasets.satellite_predictions()
     >>> where = Path(tempfile.mkdtemp()) / "report.html"

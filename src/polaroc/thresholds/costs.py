@@ -189,6 +189,7 @@ def decision_curve(
 
     Examples
     --------
+    >>> import polars as pl
     >>> import polaroc as pr
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
     >>> pr.decision_curve(curves, [0.5]).select("tpr", "fpr").row(0)
@@ -365,6 +366,7 @@ def expected_cost(
 
     Examples
     --------
+    >>> import polars as pl
     >>> import polaroc as pr
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
     >>> costs = pr.expected_cost(curves, over=(0.05, 0.5), cost=0.8)

@@ -6,6 +6,7 @@ from collections import Counter
 from doctest import DocTestParser
 from inspect import getdoc, getmembers, isfunction, signature
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 from command_line import COMMANDS
@@ -119,6 +120,22 @@ def test_signatures_have_short_names_of_types(name):
     shown = str(signature(attrgetter(name)(pr)))
     assert len(shown) < 1000
     assert not re.search(r"Ellipsis|Union\[|\.\.\.|<", shown)
+
+
+def test_names_of_types_in_signatures_are_explained():
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "index.md").read_text()
+    table = page.partition("Names of types in the signatures:")[2].partition("##")[0]
+    first_cells = " ".join(re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE))
+    explained = set(re.findall(r"[A-Z]\w+", first_cells)) - {"Unpack"}
+    annotations = " ".join(
+        str(one.annotation)
+        for name in functions()
+        for one in signature(attrgetter(name)(pr)).parameters.values()
+    )
+    used = set(re.findall(r"(?<![.\w'\"])[A-Z]\w+", annotations))
+    others = {"Any", "Callable", "Literal", "Mapping", "None", "Path", "Sequence", "Unpack"}
+    # Results have pages of their own.
+    assert used - others - {"Belief", "Calibration", "Comparison", "Monitor"} == explained
 
 
 def test_importing_all_names_imports_nothing_heavy():

@@ -25,7 +25,7 @@ from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS
 from polaroc.measures.catalog import select_measures
 from polaroc.predictions.row_checks import MAX_WEIGHT
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import check_prior, reweighted, skew_at
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
@@ -39,7 +39,7 @@ def measure(
     score: IntoExpr,
     *,
     prior: Prior = "observed",
-    over: tuple[float, float] | Belief | None = None,
+    over: Over | None = None,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
     score_prior: Prior = "observed",
@@ -194,7 +194,7 @@ def average_precision(
 def iauprec(
     truth: IntoExpr,
     score: IntoExpr,
-    over: tuple[float, float] | Belief,
+    over: Over,
     *,
     interpolation: Interpolation = "exact",
     start: Start = "limit",

@@ -121,7 +121,7 @@ def evaluate(
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
     keys = measures.columns[: measures.columns.index("measure")]
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
-    uneven = commonest_notes(totals.with_columns(balance_note(keys).alias("note")), "key")
+    uneven = commonest_notes(totals.with_columns(note=balance_note(keys)), "key")
     result = Rows(
         "measures", measures, [measures_table(measures, keys, shown, measure or ())],
         (*commonest_notes(measures), *uneven),

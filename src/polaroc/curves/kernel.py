@@ -250,9 +250,8 @@ def _has_false_ties(rows: pl.DataFrame, codes: Array, coding: Coding) -> bool:
     """Whether scores that differ have one rank, because their last bits were left out."""
     if not ((codes[1:] ^ codes[:-1]) < 2).any():
         return False
-    distinct = rows.select((pl.col(SCORE) + 0.0).n_unique(), coding.rank.n_unique().alias("rank"))
-    scores, ranks = distinct.row(0)
-    return bool(scores != ranks)
+    scores = (pl.col(SCORE) + 0.0).n_unique()
+    return rows.select(scores != coding.rank.n_unique()).item()
 
 
 def _spans(codes: Array) -> tuple[tuple[Array, Array], Array]:

@@ -23,7 +23,7 @@ from polaroc.predictions.audit import dependence, with_note
 from polaroc.predictions.cases import Cases, as_cases, frame_of_cases, warn_of_parts
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.table import read
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import is_estimate
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, check_level, with_estimates
 from polaroc.typing import Interpolation, PolarsFrame, Prior, Priors, Table
@@ -34,7 +34,7 @@ def evaluate(
     table: Table | Cases[Any],
     *,
     priors: Priors = DEFAULT_PRIORS,
-    over: tuple[float, float] | Belief | None = None,
+    over: Over | None = None,
     interpolation: Interpolation = "exact",
     intervals: bool = False,
     level: float = 0.95,

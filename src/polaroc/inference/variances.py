@@ -386,6 +386,6 @@ def _cluster_moments(scores: pl.DataFrame, loss: CaseLoss) -> pl.DataFrame:
         of_clusters.group_by(KEY_INDEX, CLUSTER)
         .agg(pos.sum(), neg.sum())
         .group_by(KEY_INDEX)
-        .agg((pos**2).sum().alias("0"), (neg**2).sum().alias("1"), (pos * neg).sum().alias("2"))
+        .agg(of_pos=(pos**2).sum(), of_neg=(neg**2).sum(), of_both=(pos * neg).sum())
         .collect()
     )

@@ -11,7 +11,7 @@ from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
 from polaroc.measures.scoring import SCORING, check_score_prior
 from polaroc.measures.sensitivity import ACCSENS, AUC_RANGE, EQUAL_ERROR, SENS
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
-from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, resolve_belief
 from polaroc.priors.grids import OBSERVED, resolve_priors
 from polaroc.typing import Interpolation, Prior, Priors, Start
 
@@ -91,7 +91,7 @@ def in_words(measure: str) -> str:
 def select_measures(
     names: str | Sequence[str] | None,
     priors: Priors,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     interpolation: Interpolation,
     *,
     start: Start = "limit",

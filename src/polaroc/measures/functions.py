@@ -19,7 +19,7 @@ from polaroc.measures.areas import auc_measure, auprec_measure, iauprec_measure,
 from polaroc.measures.spec import Measure, MeasureArguments
 from polaroc.measures.table import expressions_of, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import some_priors
 from polaroc.typing import Frame, Interpolation, Priors, Start
 
@@ -153,7 +153,7 @@ def auprec(
 
 def iauprec(
     curve: Frame,
-    over: tuple[float, float] | Belief,
+    over: Over,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
     scale: Literal["prior", "skew"] = "prior",

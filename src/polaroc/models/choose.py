@@ -63,7 +63,7 @@ def choose(
     table: Table | Cases[Any],
     measure: str | None = None,
     *,
-    over: tuple[float, float] | Belief | PolarsFrame | None = None,
+    over: Over | PolarsFrame | None = None,
     level: float = 0.95,
     tuning: Table | Cases[Any] | None = None,
     cost_fn: float | None = None,

@@ -41,7 +41,7 @@ from polaroc.models.measure_rows import (
 from polaroc.models.paired_cases import limits_by_model, read_cases, single_measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, Over
+from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior, Table
 
@@ -63,7 +63,7 @@ def compare(
     measure: str = "iauprec",
     *,
     priors: Prior | Sequence[Prior] | None = None,
-    over: tuple[float, float] | Belief | None = None,
+    over: Over | None = None,
     target: Target | None = None,
     level: float = 0.95,
     score_prior: Prior = "observed",

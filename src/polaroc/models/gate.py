@@ -28,7 +28,7 @@ from polaroc.models.measure_rows import describe_priors, needs_range, of_one_ran
 from polaroc.models.paired_cases import single_measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Over
 from polaroc.typing import Prior, Table
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def gate(
     champion: object,
     challenger: object,
     measure: str = "iauprec",
-    over: tuple[float, float] | Belief | None = None,
+    over: Over | None = None,
     priors: Prior | Sequence[Prior] | None = None,
     margin: float = 0.0,
     level: float = 0.95,
@@ -305,9 +305,7 @@ def _cases_needed(result: GateResult, lower: float, upper: float) -> str:
     return f"{times} cases would decide it, if the models differed as much on them."
 
 
-def _place(
-    inputs: Inputs, measure: str, prior: Prior | None, over: tuple[float, float] | Belief | None
-) -> str:
+def _place(inputs: Inputs, measure: str, prior: Prior | None, over: Over | None) -> str:
     """The prior, range or belief at which the measure is taken, as a phrase."""
     is_at_prior = not inputs.are_measures and CATALOG[measure].at_priors
     if prior == "observed" or (prior is None and is_at_prior):

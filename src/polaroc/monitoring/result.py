@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import OVER_ENDS
-from polaroc.base.text import percent, with_limits
+from polaroc.base.text import joined_notes, percent, with_limits
 from polaroc.base.text_tables import Result, noted, table
 
 if TYPE_CHECKING:
@@ -83,26 +83,24 @@ class Monitor(Result):
         `upper` Float64; `alarm` String.
         """
         keys = [*(key for key in self.keys if key != self.time), self.time]
-        none = pl.lit(None, pl.Float64)
-        alarm = pl.concat_str("alarm", pl.col("of_shape"), separator="; ", ignore_nulls=True)
-        of_shape = self.shape.select(pl.col("alarm").alias("of_shape"))
+        of_shape = self.shape.select(of_shape="alarm")
         prior = pl.concat([self.prior, of_shape], how="horizontal").select(
-            *keys, pl.lit("prior").alias("quantity"), pl.col("prior").alias("estimate"),
-            "lower", "upper", alarm.replace("", None).alias("alarm"),
+            *keys, quantity=pl.lit("prior"), estimate="prior", lower="lower", upper="upper",
+            alarm=joined_notes("alarm", "of_shape"),
         )  # fmt: skip
         parts = [prior]
+        no_limits = dict.fromkeys(("posfrac_lower", "posfrac_upper"), pl.lit(None, pl.Float64))
+        thresholds = self.thresholds.with_columns(**no_limits)
         for source, ending in (("scores", ""), ("labels", "_labelled")):
-            rows = self.thresholds.filter(source=source)
-            for name in QUANTITIES:
-                limits = [
-                    (pl.col(f"{name}_{end}") if f"{name}_{end}" in rows else none).alias(end)
-                    for end in ("lower", "upper")
-                ]
-                alarm_of_rate = pl.col("alarm") if name == "tpr" else pl.lit(None, pl.String)
-                parts.append(rows.select(
-                    *keys, pl.lit(name + ending).alias("quantity"),
-                    pl.col(name).alias("estimate"), *limits, alarm_of_rate.alias("alarm"),
-                ))  # fmt: skip
+            parts += [
+                thresholds.filter(source=source).select(
+                    *keys, quantity=pl.lit(name + ending), estimate=name, lower=f"{name}_lower",
+                    upper=f"{name}_upper",
+                    # Each alarm is shown once.
+                    alarm="alarm" if name == "tpr" else pl.lit(None, pl.String),
+                )
+                for name in QUANTITIES
+            ]  # fmt: skip
         return pl.concat(parts).sort(self.time, maintain_order=True)
 
     @property

@@ -185,9 +185,7 @@ def canonical_rows(
     score, score_errors = score_column(pl.col("score"), types["score"], scores)
     if IS_INEXACT in types:
         score_errors[INEXACT] = pl.col(IS_INEXACT)
-    rows = rows.with_columns(
-        score.alias("score"), error=pl.coalesce(_first_code(score_errors), "error")
-    )
+    rows = rows.with_columns(score=score, error=pl.coalesce(_first_code(score_errors), "error"))
     return rows.drop(IS_INEXACT, strict=False), (*score_errors, *row_errors)
 
 

@@ -99,7 +99,7 @@ def one_vs_rest(
     rows = (
         one_row_per_score(frame, chosen, named, "class")
         .with_columns(pl.col("class").replace_strict(named, classes))
-        .with_columns(pl.when(has_scores).then(pl.col(LABEL) == pl.col("class")).alias("truth"))
+        .with_columns(truth=pl.when(has_scores).then(pl.col(LABEL) == pl.col("class")))
         .drop(LABEL)
     )
     by = column_names(keywords.get("by"), "by")

@@ -50,11 +50,11 @@ def with_estimates(
             "there are several estimated priors for one key, needed is one.",
             hint="filter the estimates, or name what tells them apart.",
         )
-    values = [pl.col(name).cast(pl.Float64) for name in PRIOR_AND_LIMITS]
-    columns = zip(values, ("prior", *PRIOR_LIMITS), strict=True)
     estimate = pl.col("prior")
-    placed = table.select(*named, *(value.alias(name) for value, name in columns)).with_columns(
-        pl.when((estimate > 0) & (estimate < 1)).then(skew(estimate)).alias("skew")
+    placed = (
+        table.select(*named, pl.col(PRIOR_AND_LIMITS).cast(pl.Float64))
+        .rename(dict(zip(PRIOR_AND_LIMITS, ("prior", *PRIOR_LIMITS), strict=True)))
+        .with_columns(skew=pl.when((estimate > 0) & (estimate < 1)).then(skew(estimate)))
     )
     return join_by_key(rows, placed.lazy(), shared, "left" if shared == named else "inner")
 

@@ -14,7 +14,7 @@ from polaroc.models.inputs import compared_cases
 from polaroc.monitoring.result import Monitor
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 from polaroc.reports.findings import Findings, of_measures, of_predictions
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
@@ -28,7 +28,7 @@ def report(
     table: Table | Cases[Any] | Monitor,
     *,
     path: str | Path,
-    over: float | tuple[float, float] | Belief | PolarsFrame | None = None,
+    over: float | Over | PolarsFrame | None = None,
     level: float = 0.95,
     confidence: float | None = None,
     constraints: Mapping[str, float] | None = None,

@@ -14,7 +14,7 @@ from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
-from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.beliefs import Over, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.sklearn.predictions import SCORES, binary_labels, need_scikit_learn
 from polaroc.typing import Interpolation, Label, Prior
@@ -93,7 +93,7 @@ def iauprec_score(
     y_true: Any,
     y_score: Any,
     *,
-    over: tuple[float, float] | Belief,
+    over: Over,
     sample_weight: Any = None,
     pos_label: Label | None = None,
     interpolation: Interpolation = "exact",
@@ -172,7 +172,7 @@ def scorer(
     measure: str = "iauprec",
     *,
     prior: Prior = "observed",
-    over: tuple[float, float] | Belief | None = None,
+    over: Over | None = None,
     interpolation: Interpolation = "exact",
     threshold: float | None = None,
     cost_fn: float = 1,

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from polaroc.errors import InvalidArgument
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Over
 from polaroc.sklearn.predictions import SCORES, LabelledCases, positive_scores
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.typing import Array, Label, Prior
@@ -98,7 +98,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         estimator: Any,
         *,
         prior: Prior | None = None,
-        over: tuple[float, float] | Belief | None = None,
+        over: Over | None = None,
         rule: str = "cost",
         target: float | None = None,
         constraints: Mapping[str, float] | None = None,

@@ -39,7 +39,7 @@ from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
 from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, discrete, resolve_belief
 from polaroc.priors.grids import PRIOR_AND_LIMITS, reweighted, skew_at
 from polaroc.priors.in_use import NO_INTERVAL, level_of
 from polaroc.thresholds.operating_points import operating_points
@@ -306,7 +306,7 @@ def _with_limits(
 def expected_cost(
     curve: Table | Cases[Any],
     *,
-    over: tuple[float, float] | float | Belief | PolarsFrame,
+    over: float | Over | PolarsFrame,
     cost: float | Belief = 0.5,
     cost_fn: float | None = None,
     cost_fp: float | None = None,

@@ -28,7 +28,7 @@ from polaroc.predictions.cases import Cases, frame_of_cases
 from polaroc.predictions.columns import Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import is_estimate, range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, level_of, with_estimates, within_unit
 from polaroc.thresholds.promises import LACK, PROMISED, check_promising, with_promises
@@ -58,7 +58,7 @@ def operating_points(
     rule: str | None = None,
     *,
     priors: Priors | None = None,
-    over: tuple[float, float] | Belief | PolarsFrame | None = None,
+    over: Over | PolarsFrame | None = None,
     target: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,

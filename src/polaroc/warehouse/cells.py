@@ -86,7 +86,7 @@ def per_key(predictions: Predictions, measures: Sequence[Measure]) -> IbisTable:
     kept = (_.pos > 0) | (_[PLACE] < 3) | kind.notnull()
     aggregated = {
         error_count_column(code): (kind == code).ifelse(_[ROWS], 0).sum()
-        for code in predictions.errors
+        for code in predictions.cases.errors
     }
     if predictions.cases.weight:
         aggregated[NEG_SQUARES] = _[NEG_SQUARES].max()

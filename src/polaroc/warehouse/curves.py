@@ -98,7 +98,7 @@ def curve(table: IbisTable, **columns: Unpack[Columns]) -> IbisTable:
     _ = ibis._
     predictions = read(table, columns)
     cases, kind = predictions.cases, "float64" if predictions.cases.weight else "int64"
-    unranked = _[ROW_ERROR].isin(predictions.fatal).ifelse(_[ROWS], 0).sum()
+    unranked = _[ROW_ERROR].isin(cases.fatal).ifelse(_[ROWS], 0).sum()
     is_ranked = unranked.over(ibis.window(group_by=cases.keys)) == 0
     counted = cells(predictions).mutate(
         **{

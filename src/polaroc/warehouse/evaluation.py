@@ -38,7 +38,7 @@ from polaroc.predictions.row_checks import (
     label_note,
 )
 from polaroc.predictions.table import read as read_locally
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import IbisTable, Interpolation, Prior, Priors
 from polaroc.warehouse.cells import SUMMED, count_cells, per_key, safe_name
@@ -55,7 +55,7 @@ def evaluate(
     table: IbisTable,
     *,
     priors: Priors = DEFAULT_PRIORS,
-    over: tuple[float, float] | Belief | None = None,
+    over: Over | None = None,
     interpolation: Interpolation = "exact",
     intervals: bool = False,
     level: float = 0.95,
@@ -138,7 +138,7 @@ def sql(
     dialect: str,
     *,
     priors: Priors = DEFAULT_PRIORS,
-    over: tuple[float, float] | Belief | None = None,
+    over: Over | None = None,
     interpolation: Interpolation = "exact",
     measure: str | Sequence[str] | None = None,
     **columns: Unpack[Columns],
@@ -191,7 +191,7 @@ def sql(
     _ = ibis._
     predictions = read(_unseen(table, columns) if isinstance(table, str) else table, columns)
     # As a column, since without codes it is a literal, which ibis cannot combine with columns.
-    is_unranked = ibis.or_(*(_[error_count_column(code)] > 0 for code in predictions.fatal))
+    is_unranked = ibis.or_(*(_[error_count_column(code)] > 0 for code in predictions.cases.fatal))
     summed = per_key(predictions, measures).mutate(**{ROW_ERROR: is_unranked})
     unranked = _[ROW_ERROR]
     has_both = (_.positives > 0) & (_.negatives > 0)
@@ -245,7 +245,7 @@ def _totals(
     Raise for rows that cannot be ranked.
     """
     names = {safe_name(name): name for one in measures for name in (*one.sums, *one.least)}
-    cases, codes = predictions.cases, predictions.errors
+    cases, codes = predictions.cases, predictions.cases.errors
     counts = [error_count_column(code) for code in codes]
     # Without keys an engine returns a row of nulls even for an empty table.
     wide = collected(per_key(predictions, measures)).rename(names).drop_nulls("positives")
@@ -256,9 +256,7 @@ def _totals(
         .with_columns(pl.col("error").replace_strict(counts, codes, return_dtype=pl.UInt8))
     )
     if refused.height:
-        refuse_errors(
-            replace(cases, errors=tuple(codes), source=_labels(table, predictions)), refused
-        )
+        refuse_errors(replace(cases, source=_labels(table, predictions)), refused)
     if cases.weight:
         wide = wide.with_columns(effective_number(pl.col("negatives"), pl.col(NEG_SQUARES)))
     return wide.with_columns(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,6 @@ from polaroc.predictions.row_checks import (
     SCORE,
     UNKNOWN_LABEL,
     WEIGHTS,
-    WRONG,
     listed,
 )
 from polaroc.typing import IbisTable, Label
@@ -49,12 +49,6 @@ class Predictions(NamedTuple):
 
     rows: IbisTable
     cases: Cases[Any]
-    errors: list[int]  # codes that may occur
-
-    @property
-    def fatal(self) -> list[int]:
-        """Codes of errors for which no result is computed."""
-        return [code for code in self.errors if self.cases.nulls == "raise" or code in WRONG]
 
 
 def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
@@ -88,7 +82,7 @@ def read(table: IbisTable, columns: Mapping[str, Any]) -> Predictions:
         rows = table.select(**kept, **{SCORE: ranked.cast("float64"), ROW_ERROR: error})
         parts.append(rows)
     rows = parts[0] if len(parts) == 1 else ibis.union(*parts, distinct=False)
-    return Predictions(rows, cases, sorted(codes))
+    return Predictions(rows, replace(cases, errors=tuple(sorted(codes))))
 
 
 def declared(

@@ -212,32 +212,40 @@ def large(kind: str) -> pl.DataFrame:
     if kind == "sorted":
         level.sort()
     elif kind == "tied":
-        level = np.where(rng.random(LARGE) < 0.9, 7, level)
+        level = np.where(rng.random(LARGE) < 0.9, 0, level)
     truth = rng.random(LARGE) < 0.05 + 0.1 * level / LEVELS
     # Of those that are crowded all but a few lie closely together.
     score = np.where(level < 3, -1e6, 0.5 + level * 1e-12) if kind == "crowded" else level / LEVELS
+    # −0 and 0 are one score.
+    score = np.where((score == 0) & truth, -0.0, score)
     keys = pl.Series(["a", "b", "c", None])
     return pl.DataFrame({
-        "key": keys.gather(rng.integers(0, 4, LARGE)), "truth": truth, "score": score,
-        "weight": 1.0 + level % 3,
+        # One key is larger than memory.
+        "key": keys.gather(rng.integers(-36, 4, LARGE).clip(0)), "truth": truth, "score": score,
+        "weight": 0.1 + level % 3, "count": 1 + level % 3,
     })  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "weight", "interpolation"),
-    [("crowded", None, "exact"), ("tied", "weight", "hull"), ("sorted", None, "linear")],
+    ("kind", "role", "interpolation"),
+    [
+        ("crowded", None, "exact"),
+        ("tied", "weight", "hull"),
+        ("sorted", None, "linear"),
+        ("random", "count", "step"),
+    ],
 )
 def test_more_rows_than_memory_have_the_numbers_of_rational_arithmetic(
-    tmp_path_factory, temporary_files, kind, weight, interpolation
+    tmp_path_factory, temporary_files, kind, role, interpolation
 ):
     table, told = large(kind), []
     found = pr.evaluate(
-        scanned(table, tmp_path_factory.mktemp("scanned")), **NAMES,
-        by="key", weight=weight, priors=PRIORS, over=OVER, interpolation=interpolation,
-        memory="500MB", progress=lambda *done: told.append(done),
+        scanned(table, tmp_path_factory.mktemp("scanned")), **NAMES, by="key", priors=PRIORS,
+        over=OVER, interpolation=interpolation, memory="500MB",
+        progress=lambda *done: told.append(done), **({role: role} if role else {}),
     ).collect()  # fmt: skip
-    number = pl.len() if weight is None else pl.col("weight").sum()
+    number = pl.len() if role is None else pl.col(role).sum()
     counted = table.group_by("key", "truth", "score").agg(number.alias("number"))
     for (key,), rows in counted.partition_by("key", as_dict=True).items():
         curve = exact.curve(rows.select("truth", "score", "number").rows())

@@ -169,8 +169,7 @@ def curve_plan(predictions: Predictions) -> pl.LazyFrame:
     is_point, score, truth = pl.col(ROW_ERROR).is_null(), pl.col(SCORE), pl.col(TRUTH)
     if weighted:
         is_point = is_point & (pl.col(WEIGHT) > 0)
-    # Adding zero makes −0 equal to 0.
-    point = pl.struct(score + 0.0, TRUTH, *([WEIGHT] if weighted else []))
+    point = pl.struct(score, TRUTH, *([WEIGHT] if weighted else []))
     by_score = point.filter(is_point).sort_by(score.filter(is_point), descending=True)
     of_keys = totals(predictions, {ROWS: by_score})
     # A curve starts at (0, 0), the only point without a score.

@@ -63,7 +63,7 @@ class Coding:
         """The rank of the score of a row."""
         if self.is_dense:
             return pl.col(SCORE).rank("dense").cast(pl.Int64)
-        bits = (pl.col(SCORE) + 0.0).reinterpret(dtype=pl.Int64)
+        bits = pl.col(SCORE).reinterpret(dtype=pl.Int64)
         size = ((bits & MAGNITUDE) - self.gap).clip(lower_bound=0) // 2**self.shift
         return pl.when(bits < 0).then(-size).otherwise(size)
 
@@ -202,7 +202,7 @@ def _numbered_values(column: pl.Series) -> tuple[pl.Series, pl.Expr] | None:
 
 def _coding(rows: pl.DataFrame, keys: int) -> Coding:
     """The coding of scores that fits 64 bits with the truth and the number of the key."""
-    score = pl.col(SCORE) + 0.0
+    score = pl.col(SCORE)
     bits = score.reinterpret(dtype=pl.Int64)
     lowest, highest, least, any_bit = rows.select(
         score.min().alias("lowest"), score.max().alias("highest"),
@@ -225,7 +225,7 @@ def _coding(rows: pl.DataFrame, keys: int) -> Coding:
 
 def _dense_coding(rows: pl.DataFrame) -> Coding:
     """The coding by places among the distinct scores, which always fits."""
-    number = (rows[SCORE] + 0.0).n_unique()
+    number = rows[SCORE].n_unique()
     return Coding(number, number, is_dense=True)
 
 
@@ -250,8 +250,7 @@ def _has_false_ties(rows: pl.DataFrame, codes: Array, coding: Coding) -> bool:
     """Whether scores that differ have one rank, because their last bits were left out."""
     if not ((codes[1:] ^ codes[:-1]) < 2).any():
         return False
-    scores = (pl.col(SCORE) + 0.0).n_unique()
-    return rows.select(scores != coding.rank.n_unique()).item()
+    return rows.select(pl.col(SCORE).n_unique() != coding.rank.n_unique()).item()
 
 
 def _spans(codes: Array) -> tuple[tuple[Array, Array], Array]:

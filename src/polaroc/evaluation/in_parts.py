@@ -90,7 +90,7 @@ def sums_within(
             done += int(group[SIZE].sum())
             if report is not None:
                 report(done, size)
-    return pl.concat(sums, how="diagonal")
+    return pl.concat(sums, how="diagonal_relaxed")
 
 
 @contextmanager
@@ -134,9 +134,10 @@ def _of_same_keys(rows: Any, others: Any, keys: Sequence[str]) -> Any:
 
 def _range() -> pl.Expr:
     """The range of a score: an integer that falls as the score rises."""
-    bits = (pl.col(SCORE) + 0.0).reinterpret(dtype=pl.Int64)
+    bits = pl.col(SCORE).reinterpret(dtype=pl.Int64)
     size = (bits & (2**63 - 1)) // 2**RANGE_BITS
-    return pl.when(bits < 0).then(size).otherwise(-size - 1).alias(RANGE)
+    # −0 and 0 are in one range.
+    return pl.when(pl.col(SCORE) < 0).then(size).otherwise(-size - 1).alias(RANGE)
 
 
 def _parts(
@@ -218,7 +219,11 @@ def _of_large_key(
     )
     wide = of_key.hstack(whole)
     if of_hull:
-        outer = pl.concat(corners)
-        segments, starts = hull_segments(outer, np.array([0, outer.height]), of_key)
+        # The sums of the parts, from which the totals of weights may differ by rounding.
+        ends = [pl.lit(above[0]).alias("positives"), pl.lit(above[1]).alias("negatives")]
+        outer = pl.concat(corners).with_columns(ends)
+        segments, starts = hull_segments(
+            outer, np.array([0, outer.height]), of_key.with_columns(ends)
+        )
         wide = wide.hstack(sums_of_segments(segments, starts, of_hull, {}))
     return wide

@@ -478,6 +478,8 @@ REFUSALS = [
     ("pr.anova(pl.concat([measures, measures]), 'auc', factors=['model', 'fold'])",
      "several rows", InvalidTable),
     # calibration, probabilities
+    ("pr.calibration(one.rename({'case': 'cases'}), **of_one, by='cases')",
+     "the column 'cases' is also a column of the result"),
     ("pr.calibration(one, 0, **of_one)", "prior is 0"),
     ("pr.calibration(one, score_prior=2, **of_one)", "prior is 2"),
     ("pr.calibration(one, level=95, **of_one)", "level is 95"),

@@ -140,6 +140,8 @@ def test_no_key_may_be_named_as_a_column_of_a_result():
         points,
         pr.apply_thresholds(table, points, intervals=True),
         pr.expected_cost(table, over=(0.05, 0.2), cost_fn=5),
+        pr.cost_curve(curves, 3),
+        pr.decision_curve(curves, 3, intervals=True),
     ]
     names = {name for result in results for name in result.columns} - {"model"}
     assert {"cost_lower", "cost_informed", "over_upper", "promise", "std_error"} <= names

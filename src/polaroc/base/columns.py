@@ -72,9 +72,10 @@ EXPECTED_COSTS = (
     "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
 )  # fmt: skip
 # Names that no key may have, since tables of thresholds have columns of these names.
-OF_THRESHOLDS = frozenset(
-    (*JUDGED, *EXPECTED_COSTS, *(f"{name}_{end}" for name in JUDGED for end in ("lower", "upper")))
-)
+OF_THRESHOLDS = frozenset({
+    *JUDGED, *EXPECTED_COSTS, "net_benefit", "treat_all", "probability_cost",
+    *(f"{name}_{end}" for name in JUDGED for end in ("lower", "upper")),
+})  # fmt: skip
 # Hint for keys that hold lists, structs, bytes or durations.
 AS_TEXT = (
     'make text of it first: pl.col(...).list.join(","), .struct.json_encode(), '

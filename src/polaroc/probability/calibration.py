@@ -236,7 +236,7 @@ def calibration(
     cases = as_cases(table, columns).collect()
     predictions = read(cases, clustered=cases.cluster is not None)
     keys = predictions.keys
-    refuse_clash(keys, [*NUMBERS, "level"])
+    refuse_clash(keys, [*NUMBERS, "level", "probability", "cases"])
     rows = predictions.cases.collect()
     if CLUSTER in rows.columns:
         check_clusters(rows[CLUSTER].null_count())

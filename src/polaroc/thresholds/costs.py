@@ -47,7 +47,6 @@ from polaroc.thresholds.rate_limits import COUNTS, notes_on_limits, rate_at, rea
 from polaroc.typing import Array, Frame, PolarsFrame, Priors, Table
 
 PROBABILITY_COST = "probability_cost"
-DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
 # Whether the scores of a key are from 0 to 1, and the score at which a positive call pays.
 ARE_SHARES, SOUGHT = private("shares"), private("sought")
 Pairs: TypeAlias = tuple[Array, Array, Array]
@@ -241,9 +240,9 @@ def decision_curve(
         cases = source if isinstance(source, Cases) else None
         decided = _with_limits(decided, cases, keys, level)
     ends = ("lower", "upper") if intervals else ()
-    result = decided.select(*keys, *DECISIONS, *ends, "note").sort(
-        *keys, "prior", "threshold", nulls_last=True
-    )
+    result = decided.select(
+        *keys, "prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", *ends, "note"
+    ).sort(*keys, "prior", "threshold", nulls_last=True)
     return result_like(source, with_level(result, level) if intervals else result)
 
 

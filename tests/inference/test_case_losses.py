@@ -45,6 +45,37 @@ def test_standard_errors_are_those_of_two_means(prior):
 
 
 @pytest.mark.parametrize("name", ["brier", "log_loss"])
+@pytest.mark.parametrize(("positives", "negatives"), [(4, 9), (12, 5), (30, 200)])
+def test_limits_are_the_widest_with_one_case_more(name, positives, negatives):
+    prior, rng = 0.2, np.random.default_rng(positives)
+    truth = np.arange(positives + negatives) < positives
+    table = pl.DataFrame({"truth": truth, "score": rng.beta(2 + truth, 3 - truth)})
+    loss = losses(table, prior, 0.3)[name]
+    # A log loss has no bound: the case more has a score e² times as wrong as the worst one.
+    worst = [1.0, 1.0] if name == "brier" else [loss[truth].max() + 2, loss[~truth].max() + 2]
+    quantile = stats.t.ppf(0.975, min(positives, negatives) - 1)
+    ends = []
+    for more in ((), (0, worst[0]), (0, 0.0), (1, worst[1]), (1, 0.0)):
+        by_class = [loss[truth], loss[~truth]]
+        if more:
+            by_class[more[0]] = np.append(by_class[more[0]], more[1])
+        weights = prior, 1 - prior
+        mean = sum(w * one.mean() for w, one in zip(weights, by_class, strict=True))
+        error = (
+            sum(w**2 * one.var(ddof=1) / one.size for w, one in zip(weights, by_class, strict=True))
+            ** 0.5
+        )
+        factor = np.exp(quantile * error / mean)
+        ends += [mean / factor, mean * factor]
+    found = pr.evaluate(
+        table, **NAMES, priors=prior, measure=name, intervals=True, score_prior=0.3
+    ).row(0, named=True)
+    assert found["lower"] == pytest.approx(min(ends), rel=1e-9)
+    most = 1.0 if name == "brier" else np.inf
+    assert found["upper"] == pytest.approx(min(max(ends), most), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["brier", "log_loss"])
 def test_an_observed_score_prior_adds_its_own_error(name):
     table = predictions(2).with_columns(pl.col("score") ** 2)
     own = table["truth"].mean()

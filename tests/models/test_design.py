@@ -81,6 +81,9 @@ def test_priors_are_matched_but_for_rounding():
     tables = [tidy(draw(4, 3, i), measure="auprec", prior=p) for i, p in enumerate(grid)]
     found = pr.compare(shuffled(pl.concat(tables)), "auprec", priors=0.15, test_train_ratio=0)
     assert_paired_by_fold(found, draw(4, 3, 10), "ABC")
+    assert found.measure == "auprec at prior 0.15"
+    only_one = pr.compare(tables[10], "auprec", test_train_ratio=0)
+    assert only_one.measure == "auprec at prior 0.15"
 
 
 def test_observed_is_the_prior_of_each_fold():

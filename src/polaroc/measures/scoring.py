@@ -153,7 +153,7 @@ def _brier(label: str, nodes: Sequence[tuple[Skew, float]], arguments: MeasureAr
     return Measure(
         name="brier", estimate=pl.when(~outside).then(arguments.column(name)),
         score_sums={name: _mean(Scored.of(arguments).brier, nodes)} | _outside(arguments),
-        bounds=(0.0, None), warnings=((outside, NOT_PROBABILITIES),),
+        warnings=((outside, NOT_PROBABILITIES),),
     )  # fmt: skip
 
 
@@ -196,10 +196,7 @@ def _refinement(
     """
     name, s = f"{PRIVATE}refinement_{label}", arguments.segment
     left = _mean(lambda skew: skew * _prior(skew) * s.dt * s.df / (s.dt + skew * s.df), nodes)
-    return Measure(
-        name="refinement_loss", estimate=arguments.column(name), hull_sums={name: left},
-        bounds=(0.0, None),
-    )  # fmt: skip
+    return Measure(name="refinement_loss", estimate=arguments.column(name), hull_sums={name: left})
 
 
 def _calibration(

@@ -68,15 +68,15 @@ def ranked_models(candidates: Candidates, level: float) -> tuple[pl.DataFrame, p
 def _limits_by_scale(candidates: Candidates, level: float) -> tuple[Array, Array]:
     """The interval of each model by itself: on one test set of the log-odds, or the logarithm."""
     lower, upper = (ends[0] for ends in candidates.evidence.limits(level))
-    means, (least, most) = candidates.evidence.estimates[0], candidates.bounds
-    if len(candidates.means) > 1 or least != 0:
+    means, is_area = candidates.evidence.estimates[0], candidates.higher
+    if len(candidates.means) > 1 or candidates.bounds[0] != 0:
         return lower, upper
     # Odds of an area, which is at most 1, or the loss itself.
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        left = 1 - means if most == 1 else np.ones(len(means))
+        left = 1 - means if is_area else np.ones(len(means))
         odds, factor = means / left, np.exp((upper - means) / (means * left))
         lower, upper = odds / factor, odds * factor
-    return (lower / (1 + lower), upper / (1 + upper)) if most == 1 else (lower, upper)
+    return (lower / (1 + lower), upper / (1 + upper)) if is_area else (lower, upper)
 
 
 def _at_priors(candidates: Candidates) -> pl.DataFrame:

@@ -575,7 +575,7 @@ REFUSALS = [
     ("pr.report(measures, path='page.html', tuning=one)", "tuning is for predictions"),
     ("pr.report(measures, path='page.html', cost_fn=5)", "cost_fn is for predictions"),
     ("pr.report(measures, path='page.html', constraints={'recall': 0.9})",
-     "constraints is for predictions"),
+     "recall is for predictions"),
     ("pr.report(measures.join(pl.DataFrame({'sex': [0, 1]}), how='cross').with_columns("
      "estimate=pl.col('estimate') / (1 + pl.col('sex'))), path='page.html')",
      "keep one value of 'sex'", InvalidTable),

@@ -197,7 +197,7 @@ def _found(cases: Cases[Any], over: Any, tuning: Any, **options: Any) -> Finding
         return of_predictions(cases, request, tuning)
     refuse_unused(
         "for predictions", "measures are given", tuning=tuning, cost_fn=request.cost_fn,
-        cost_fp=request.cost_fp, constraints=request.constraints or None,
+        cost_fp=request.cost_fp, **request.constraints,
         hint="leave it out, or give predictions with truth and score.",
     )  # fmt: skip
     if isinstance(priors, Belief) and priors.is_estimate:

@@ -404,6 +404,20 @@ def models(count: int = 3, seed: int = 0):
 ASKED = {"rule": "max_recall", "priors": 0.1, "constraints": {"precision": 0.4}}
 
 
+@pytest.mark.parametrize(("prior", "limit", "shift"), [(0.4, 0.8, 1.5), (0.6, 0.55, 1.0)])
+@pytest.mark.parametrize("seed", range(4))
+def test_npv_is_promised_as_precision_is_of_the_other_class(seed, prior, limit, shift):
+    # No start of tests lies halfway between two thresholds.
+    rows = table(seed, 61, 92, shift)
+    turned = rows.select(~pl.col("truth"), -pl.col("score"))
+    npv = points(rows, "fewest_alarms", constraints={"npv": limit}, priors=prior, confidence=0.9)
+    precision = points(
+        turned, "max_recall", constraints={"precision": limit}, priors=1 - prior, confidence=0.9
+    )
+    assert npv["threshold"].null_count() == 0
+    assert 1 - npv["fpr"].item() == pytest.approx(precision["tpr"].item())
+
+
 @pytest.mark.slow
 def test_the_model_that_is_picked_keeps_its_promise_where_models_share_the_error():
     tables, count = 250, 6

@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 from agreement import assert_same_numbers
 from layouts import draw, tidy
+from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
@@ -271,6 +272,16 @@ def test_a_summary_of_many_models_shows_the_first_of_them():
     choice = pr.choose(at_priors(values, models=list(range(40))))
     assert len(choice.summary().splitlines()) <= 30
     assert "the first 8 of 40 models" in " ".join(choice.summary().split())
+
+
+def test_a_uniform_belief_is_its_range():
+    table = PREDICTIONS.filter(fold=1).drop("fold")
+    of_range, of_belief = (
+        pr.choose(table, over=over) for over in ((0.05, 0.2), pr.uniform(0.05, 0.2))
+    )
+    assert of_belief.answer == of_range.answer
+    for name in ("models", "priors"):
+        assert_frame_equal(getattr(of_belief, name), getattr(of_range, name))
 
 
 def test_only_an_estimate_is_called_one():

@@ -9,13 +9,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import (
-    check_factors,
-    check_share,
-    check_text,
-    pair_of,
-    refuse_unused,
-)
+from polaroc.base.checks import check_factors, check_share, check_text, refuse_unused
 from polaroc.base.columns import join_by_key, with_level
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
@@ -49,8 +43,8 @@ from polaroc.models.paired_cases import limits_by_model, read_cases
 from polaroc.models.ranking import Candidates, ranked_models
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, discrete, resolve_belief
-from polaroc.priors.grids import OBSERVED, check_prior, prior_grid, range_of
+from polaroc.priors.beliefs import Belief, Over, checked_over, resolve_belief
+from polaroc.priors.grids import OBSERVED, prior_grid
 from polaroc.priors.in_use import check_level
 from polaroc.thresholds.rules import checked_limits, rule_of
 from polaroc.typing import Array, PolarsFrame, Prior, Table
@@ -218,19 +212,6 @@ def _check_measure(measure: str, cases: Cases[Any], belief: Over | None) -> None
             "predictions are given without a range of priors.",
             hint="give over=(0.05, 0.20), for one prior over=(0.1, 0.1), or a belief.",
         )
-
-
-def checked_over(over: object) -> Over | None:
-    """The range or belief, also that of an estimate; a range of one prior is a belief of one."""
-    if isinstance(over, PolarsFrame):
-        return belief_of_estimate(over)
-    if over is None or isinstance(over, Belief):
-        return over
-    low, high = pair_of(over) or range_of(over)
-    if low != high:
-        return range_of((low, high))
-    check_prior(low)
-    return discrete([low])
 
 
 def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: float) -> Choice:

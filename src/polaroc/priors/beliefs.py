@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from polaroc.base.checks import is_number
+from polaroc.base.checks import is_number, pair_of
 from polaroc.base.statistics import normal, quadrature
 from polaroc.errors import InvalidArgument, check_choice, quoted
-from polaroc.priors.grids import prior, range_of, skew
+from polaroc.priors.grids import check_prior, prior, range_of, skew
 from polaroc.priors.in_use import level_of, single_estimate
 from polaroc.typing import Array, PolarsFrame
 
@@ -257,6 +257,19 @@ def resolve_belief(over: object, scale: Literal["prior", "skew"] = "prior") -> B
             hint="give over=(lo, hi), or uniform(lo, hi, scale='skew').",
         )
     return over
+
+
+def checked_over(over: object) -> Over | None:
+    """The range or belief; a uniform one is its range, a range of one prior a belief of one."""
+    if isinstance(over, PolarsFrame):
+        return belief_of_estimate(over)
+    if over is None or isinstance(over, Belief):
+        return labelled_range(str(over)) or over
+    low, high = pair_of(over) or range_of(over)
+    if low != high:
+        return range_of((low, high))
+    check_prior(low)
+    return discrete([low])
 
 
 def labelled_range(label: str) -> tuple[float, float] | None:

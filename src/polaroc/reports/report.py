@@ -9,12 +9,11 @@ from typing import Any, Unpack
 from polaroc.base.checks import check_text, refuse_unused
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.write import atomic_file, check_new
-from polaroc.models.choose import checked_over
 from polaroc.models.inputs import compared_cases
 from polaroc.monitoring.result import Monitor
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.columns import Columns
-from polaroc.priors.beliefs import Belief, Over
+from polaroc.priors.beliefs import Belief, Over, checked_over
 from polaroc.reports.findings import Findings, of_measures, of_predictions
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page

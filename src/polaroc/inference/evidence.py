@@ -65,6 +65,9 @@ class UnitInfluences(NamedTuple):
         return satterthwaite(influences[0] + influences[1])
 
 
+NO_UNITS = UnitInfluences((), (), ())
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Estimates of measures of models, their covariance, and what these are about."""
@@ -75,7 +78,8 @@ class Evidence:
     degrees_of_freedom: float  # of Student's t; infinite for the normal distribution
     about: str  # what the covariance is about, after "about"
     warnings: tuple[str, ...] = ()
-    influences: UnitInfluences | None = None  # where models have the same units
+    # Of the units, which models have in common; none where nothing is known.
+    influences: UnitInfluences = NO_UNITS
     is_bound: bool = False  # whether the covariance is an upper bound
 
     @property
@@ -183,16 +187,11 @@ def common_variance(evidence: Evidence) -> float:
     >>> common_variance(evidence_from_folds(np.array([[0.5, 0.25], [0.5, 0.75]]), 0))
     0.03125
     """
-    models = evidence.estimates.shape[1]
-    if evidence.influences is None:
-        covariance = evidence.covariance[0]
-        total = covariance.trace() - covariance.sum() / models
-    else:
-        # Deviations from the mean of all models are taken first: what models have in common may be
-        # so large that their differences would be lost in rounding.
-        centred = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
-        total = evidence.influences.covariance(centred).trace()
-    variance = float(total) / (models - 1)
+    # Deviations from the mean of all models are taken first: what models have in common may be so
+    # large that their differences would be lost in rounding.
+    centred = [part[0] - part[0].mean(axis=0) for part in evidence.influences.sums]
+    total = evidence.influences.covariance(centred).trace()
+    variance = float(total) / (evidence.estimates.shape[1] - 1)
     size = max(1.0, float(np.abs(evidence.estimates[0]).max(initial=0.0)))
     return variance if variance > (NO_ERROR * size) ** 2 else 0.0
 
@@ -210,13 +209,12 @@ def contrasts(evidence: Evidence, first: Array, second: Array) -> Contrasts:
     covariance = evidence.covariance[0]
     both = covariance[first, first] + covariance[second, second]
     variance = both - 2 * covariance[first, second]
-    if evidence.influences is not None:
-        # The variance of models that are nearly equal would be lost in the rounding of three
-        # variances. One pair at a time, since there may be millions of cases.
-        for place in np.flatnonzero(variance < SIMILAR * both):
-            influences = evidence.influences.difference(int(first[place]), int(second[place]))
-            rows = [part[None] for part in influences]
-            variance[place] = evidence.influences.covariance(rows).item()
+    # The variance of models that are nearly equal would be lost in the rounding of three variances.
+    # One pair at a time, since there may be millions of cases.
+    for place in np.flatnonzero(variance < SIMILAR * both):
+        influences = evidence.influences.difference(int(first[place]), int(second[place]))
+        rows = [part[None] for part in influences]
+        variance[place] = evidence.influences.covariance(rows).item()
     std_error = np.sqrt(np.maximum(variance, 0.0))
     return Contrasts(
         first, second,

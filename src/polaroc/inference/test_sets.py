@@ -135,8 +135,6 @@ def evidence_from_cases(
         cases, influences, FITTED, SEPARATED if varied else SAME_SCORE, unseen=unseen
     )
     units = evidence.influences
-    if units is None:
-        return evidence
     # A few units may cause most of the variance of a loss, of any measure if weights differ, and of
     # AUPREC in clusters; not that of the AUC, which a unit moves by its share of a class at most.
     independent, weighted = isinf(evidence.degrees_of_freedom), cases.unequal_weights is not None
@@ -189,7 +187,7 @@ def _evidence(
         covariance,
         fewest - 1.0 if in_clusters or weights is not None else inf,
         f"{about}, {'whose clusters' if in_clusters else 'which'} must be independent",
-        influences=units if fewest >= least else None,
+        influences=units,
     )
     if evidence.is_known:
         return evidence

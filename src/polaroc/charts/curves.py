@@ -382,6 +382,5 @@ def _check(priors: int, points: int) -> None:
         )
     if points > MAX_POINTS:
         raise InvalidArgument(
-            f"there are {points} points to draw, allowed are {MAX_POINTS}.",
-            hint=FEWER_KEYS,
+            f"there are {points} points to draw, allowed are {MAX_POINTS}.", hint=FEWER_KEYS
         )

@@ -113,10 +113,7 @@ def evaluate(
     with opened(files, decimal) as source, progress("measuring") as say:
         cases = source.cases(locals())
         options["progress"] = lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,}")
-        measures = pr.evaluate(cases, **options).lazy().collect()
-        if measures["positives"].null_count():
-            # Collecting the rows says what cannot be ranked.
-            cases.collect()
+        measures = pr.evaluate(cases, **options).collect()
     if measures.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
     keys = measures.columns[: measures.columns.index("measure")]

@@ -115,10 +115,7 @@ def _pipes_as_files(files: Sequence[str]) -> Iterator[list[str]]:
 
 def _is_pipe(file: str) -> bool:
     """Whether a file is a named pipe, or one that a shell made of `<(command)`."""
-    try:
-        return Path(file).is_fifo() or file.startswith(("/dev/stdin", "/dev/fd/"))
-    except ValueError:
-        return False
+    return Path(file).is_fifo() or file.startswith(("/dev/stdin", "/dev/fd/"))
 
 
 def _copied(pipe: str, file: Path) -> str:

@@ -162,9 +162,7 @@ def surface(
 
 
 def with_rates(
-    curves: pl.LazyFrame,
-    priors: Priors,
-    rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
+    curves: pl.LazyFrame, priors: Priors, rates: Sequence[str] | Mapping[str, Rate] = ("precision",)
 ) -> pl.LazyFrame:
     """The `surface` of whole curves."""
     keys = curve_keys(curves)

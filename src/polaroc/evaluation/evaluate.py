@@ -25,7 +25,7 @@ from polaroc.predictions.columns import Columns
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import is_estimate
-from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, check_level, with_estimates
+from polaroc.priors.in_use import AT_AN_END, NO_INTERVAL, NOT_ESTIMATED, check_level, with_estimates
 from polaroc.typing import Interpolation, PolarsFrame, Prior, Priors, Table
 
 
@@ -321,7 +321,7 @@ def _with_limits(rows: pl.LazyFrame) -> pl.LazyFrame:
     has_limits = has_prior & pl.all_horizontal(one.is_not_null() for one in (*lowers, *uppers))
     lack = (
         pl.when(~has_prior & pl.col("prior").is_not_null())
-        .then(pl.lit("the estimated prior has no interval: none at it"))
+        .then(pl.lit(f"{NO_INTERVAL}: none at it"))
         .when(~has_limits & pl.col("lower").is_not_null())
         .then(pl.lit("no interval at an end of that of the prior"))
     )

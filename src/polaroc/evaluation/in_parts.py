@@ -51,10 +51,7 @@ RANGE_BITS = 36
 
 
 def sums_within(
-    cases: Cases[Any],
-    measures: Sequence[Measure],
-    memory: Memory,
-    report: Progress | None = None,
+    cases: Cases[Any], measures: Sequence[Measure], memory: Memory, report: Progress | None = None
 ) -> pl.DataFrame:
     """Per key its totals with a `note`, and the sums and minima of the measures.
 

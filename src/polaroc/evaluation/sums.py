@@ -57,10 +57,7 @@ def sums_of_ranked(
 
 
 def sums_of_segments(
-    counts: pl.DataFrame,
-    starts: Array,
-    sums: dict[str, pl.Expr],
-    least: dict[str, pl.Expr],
+    counts: pl.DataFrame, starts: Array, sums: dict[str, pl.Expr], least: dict[str, pl.Expr]
 ) -> pl.DataFrame:
     """Per key the sums and minima over its segments, null for a key without any."""
     segments = counts.lazy().with_columns(**segment_columns())

@@ -158,16 +158,7 @@ def posterior(
 
     level, kept, weights = means[0], np.ones(1), np.ones(1)
     if variances.max() > ROUNDING * covariance.diagonal().max():
-        level = np.average(means[close], weights=1 / variances)
-        misfit = ((means[close] - level) ** 2 / variances).sum() / (1 + SPREADS**2)
-        likelihood = -(close.sum() - 1) / 2 * np.log1p(SPREADS**2)
-        if freedom < inf:
-            likelihood -= (freedom + close.sum() - 1) / 2 * np.log1p(misfit / freedom)
-        else:
-            likelihood -= misfit / 2
-        prior = -FREEDOM * (np.log(SPREADS) + SCALE**2 / (2 * SPREADS**2))
-        weights = np.exp(prior + likelihood - (prior + likelihood).max())
-        kept, weights = SPREADS**2 / (1 + SPREADS**2), weights / weights.sum()
+        level, kept, weights = _shrinkage(means[close], variances, freedom)
     expected = np.where(close, level + (weights @ kept) * (means - level), means)
 
     rng, half = np.random.default_rng(0), min(DRAWS, DRAWN_VALUES // count) // 2
@@ -187,6 +178,21 @@ def posterior(
         loss += (true.max(axis=1, keepdims=True) - true).mean(axis=0) / 2
     back = np.argsort(order)
     return Posterior(sign * expected[back], best[back], loss[back])
+
+
+def _shrinkage(means: Array, variances: Array, freedom: float) -> tuple[float, Array, Array]:
+    """The common level of means, and the share κ of a deviation at each τ, with its weight."""
+    level = np.average(means, weights=1 / variances)
+    misfit = ((means - level) ** 2 / variances).sum() / (1 + SPREADS**2)
+    differences = len(means) - 1
+    likelihood = -differences / 2 * np.log1p(SPREADS**2)
+    if freedom < inf:
+        likelihood -= (freedom + differences) / 2 * np.log1p(misfit / freedom)
+    else:
+        likelihood -= misfit / 2
+    prior = -FREEDOM * (np.log(SPREADS) + SCALE**2 / (2 * SPREADS**2))
+    weights = np.exp(prior + likelihood - (prior + likelihood).max())
+    return level, SPREADS**2 / (1 + SPREADS**2), weights / weights.sum()
 
 
 def _unshared_variances(covariance: Array, freedom: float) -> Array:

@@ -142,10 +142,7 @@ def check_columns(present: Collection[str], wanted: Sequence[str]) -> None:
 
 
 def canonical_rows(
-    table: Any,
-    columns: Mapping[str, Any],
-    names: Mapping[str, Sequence[str]],
-    keep: Sequence[str],
+    table: Any, columns: Mapping[str, Any], names: Mapping[str, Sequence[str]], keep: Sequence[str]
 ) -> tuple[Any, tuple[int, ...]]:
     """The rows in canonical columns, and codes of errors that may occur.
 

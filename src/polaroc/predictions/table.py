@@ -57,11 +57,7 @@ class Predictions:
 
 
 def read(
-    cases: Cases[Any],
-    *,
-    also: Sequence[str] = (),
-    clustered: bool = False,
-    once: bool = False,
+    cases: Cases[Any], *, also: Sequence[str] = (), clustered: bool = False, once: bool = False
 ) -> Predictions:
     """The rows of cases, valid or not, in the private columns by which they are ranked.
 

@@ -30,9 +30,7 @@ MIN_PRIOR = 1e-12
 
 
 def with_estimates(
-    rows: pl.LazyFrame,
-    estimates: PolarsFrame,
-    keys: Sequence[str] | None = None,
+    rows: pl.LazyFrame, estimates: PolarsFrame, keys: Sequence[str] | None = None
 ) -> pl.LazyFrame:
     """The rows with the estimate of their key: `prior`, its limits, and `skew`, null at 0 and 1.
 

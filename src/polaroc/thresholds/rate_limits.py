@@ -26,7 +26,7 @@ from polaroc.predictions.audit import dependence
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
-from polaroc.priors.in_use import MIN_PRIOR
+from polaroc.priors.in_use import MIN_PRIOR, NO_INTERVAL
 from polaroc.typing import Array
 
 # The cases of each class that a threshold calls positive.
@@ -110,7 +110,7 @@ def notes_on_limits(cases: Cases[Any] | None, is_limited: pl.Expr) -> list[pl.Ex
         pl.when(has_few)
         .then(pl.lit(f"{FEW_CLUSTERS}: no interval of what depends on it"))
         .when(unsure)
-        .then(pl.lit("the estimated prior has no interval: none at it")),
+        .then(pl.lit(f"{NO_INTERVAL}: none at it")),
         pl.when(is_limited).then(pl.lit(doubt, pl.String)),
     ]
 
@@ -143,9 +143,10 @@ def _limits(judged: pl.DataFrame, names: Sequence[str], level: float) -> Array:
             low, high = of_tpr if name in OF_POSITIVES else of_fpr
             ends += [1 - high, 1 - low] if name in ("fnr", "specificity", "tnr") else [low, high]
             continue
+        rises_with_tpr, rises_with_fpr = name not in FALL_WITH_TPR, name in RISE_WITH_FPR
         for is_upper in (False, True):
-            t = true_rates[int(is_upper != (name in FALL_WITH_TPR))]
-            f = false_rates[int(is_upper == (name in RISE_WITH_FPR))]
+            t = true_rates[int(is_upper == rises_with_tpr)]
+            f = false_rates[int(is_upper == rises_with_fpr)]
             with np.errstate(divide="ignore"):
                 # A likelihood ratio may be infinite, and is not interpolated.
                 at_priors = [

@@ -9,14 +9,7 @@ from polaroc.warehouse.curves import curve, hull, probabilities
 from polaroc.warehouse.evaluation import evaluate, sql
 from polaroc.warehouse.tables import collected
 
-__all__ = [
-    "collected",
-    "curve",
-    "evaluate",
-    "hull",
-    "probabilities",
-    "sql",
-]
+__all__ = ["collected", "curve", "evaluate", "hull", "probabilities", "sql"]
 
 
 def __dir__() -> list[str]:

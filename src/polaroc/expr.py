@@ -389,7 +389,7 @@ def _curve(score: pl.Expr, pos: pl.Expr, neg: pl.Expr) -> pl.Expr:
 
     Polars computes a field of a struct once, and an expression anew wherever it is used.
     """
-    cases = pl.struct(score.alias(SCORE), pos.alias("pos"), neg.alias("neg"))
+    cases = pl.struct(score.alias(SCORE), pos=pos, neg=neg)
     tp, fp = pl.field("pos").cum_sum(), pl.field("neg").cum_sum()
     rows = cases.sort_by(score, descending=True).struct.with_fields(
         tp=tp, fp=fp, positives=tp.last(), negatives=fp.last(),

@@ -205,9 +205,7 @@ def _with_rates(points: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
         name: pl.when(starts).then(0).otherwise(within(pl.col(total).diff(), predictions.keys))
         for name, total in (("pos", "tp"), ("neg", "fp"))
     }
-    curves = points.with_columns(
-        rate("tp", "positives").alias("tpr"), rate("fp", "negatives").alias("fpr"), **steps
-    )
+    curves = points.with_columns(tpr=rate("tp", "positives"), fpr=rate("fp", "negatives"), **steps)
     if predictions.weighted:
         # A weight that is lost in the rounding of the sum makes no point.
         curves = curves.filter(starts | (pl.col("pos") > 0) | (pl.col("neg") > 0))

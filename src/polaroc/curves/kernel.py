@@ -204,10 +204,9 @@ def _coding(rows: pl.DataFrame, keys: int) -> Coding:
     """The coding of scores that fits 64 bits with the truth and the number of the key."""
     score = pl.col(SCORE)
     bits = score.reinterpret(dtype=pl.Int64)
-    lowest, highest, least, any_bit = rows.select(
-        score.min().alias("lowest"), score.max().alias("highest"),
-        pl.when(score != 0).then(bits & MAGNITUDE).min().alias("least"),
-        bits.bitwise_or().alias("bits"),
+    lowest, highest, any_bit, least = rows.select(
+        lowest=score.min(), highest=score.max(), any_bit=bits.bitwise_or(),
+        least=pl.when(score != 0).then(bits & MAGNITUDE).min(),
     ).row(0)  # fmt: skip
     if lowest is None:
         return Coding(0, 1)

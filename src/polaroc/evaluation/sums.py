@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from polaroc.base.columns import KEY_INDEX, TRUTH, join_by_key
+from polaroc.base.columns import KEY_INDEX, join_by_key
 from polaroc.curves.hull import hulls_of_sorted
 from polaroc.curves.kernel import Ranked, ranked
 from polaroc.curves.segments import COUNTS, segment_columns
@@ -108,10 +108,7 @@ def score_sums(
     if not sums:
         return pl.DataFrame()
     keys = predictions.keys
-    count = predictions.weight
-    rows = predictions.valid_rows.select(
-        *keys, SCORE, pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
-    )
+    rows = predictions.counted_rows.select(*keys, SCORE, "pos", "neg")
     known = of_keys.lazy().select(*keys, "positives", "negatives")
     counted = join_by_key(rows, known, keys, "inner", maintain_order="none")
     summed = per_key(counted, keys, sums, {})

@@ -21,7 +21,6 @@ from polaroc.base.columns import (
     LIMITS_NOTE,
     OVER,
     ROW,
-    TRUTH,
     WITH_INTERVAL,
     join_by_key,
     with_level,
@@ -128,12 +127,8 @@ def with_limits(rows: pl.LazyFrame, keys: Sequence[str], level: float) -> pl.Laz
 def _scores(predictions: Predictions, wide: pl.DataFrame) -> pl.DataFrame:
     """The rows in the columns of the losses, with the numbers of their keys and clusters."""
     keys = predictions.keys
-    count = predictions.weight.cast(pl.Float64)
     of_keys = wide.lazy().select(*keys, *CLASSES).with_row_index(KEY_INDEX)
-    counted = predictions.valid_rows.with_columns(
-        pos=pl.col(TRUTH) * count, neg=~pl.col(TRUTH) * count
-    )
-    joined = join_by_key(counted, of_keys, keys, "inner")
+    joined = join_by_key(predictions.counted_rows, of_keys, keys, "inner")
     rows = joined.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).collect()
     columns = rows.select(KEY_INDEX, SCORE, "pos", "neg", *CLASSES)
     if CLUSTER not in rows.columns:

@@ -334,7 +334,7 @@ def _positives_of_folds(cases: Cases[pl.DataFrame], ratio: float | None) -> floa
     rows = cases.rows
     if cases.truth is not None:
         size = pl.len() if cases.count is None else pl.col("count").sum()
-        rows = rows.filter("truth").group_by(cases.keys).agg(size.alias("positives"))
+        rows = rows.filter("truth").group_by(cases.keys).agg(positives=size)
     is_known = rows.schema.get("positives", pl.String()).is_integer() and cases.weight is None
     if ratio is None or not is_known:
         return None

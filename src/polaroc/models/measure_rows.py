@@ -33,6 +33,7 @@ from polaroc.priors.grids import OBSERVED, TOLERANCE, is_among
 from polaroc.typing import Array, PolarsFrame, Prior
 
 MAX_NOTES = 5
+IS_AUC = pl.col("measure").cast(pl.String) == "auc"
 # Marks rows of the mean over the whole range, in the place of a prior.
 WHOLE_RANGE = -1.0
 # Columns that a table of measures may lack, with their types.
@@ -218,7 +219,7 @@ def _warnings(by_cell: pl.DataFrame, folds: Sequence[str]) -> list[str]:
             f"{where} models were tested on different numbers of cases: pairs need the same "
             "test set."
         )
-    odd = by_cell.select(*folds, unusual("model").alias("found")).drop_nulls("found").unique()
+    odd = by_cell.select(*folds, found=unusual("model")).drop_nulls("found").unique()
     if odd.height:
         first = listed_rows(odd.sort(folds or "found", nulls_last=True), 3)
         warnings.append(
@@ -407,7 +408,7 @@ def _call_of_evaluate(over: Over | None, mean: str | None) -> str:
 
 def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
     """Warning on AUCs below chance, where the table has the AUC."""
-    areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")
+    areas = measures.filter(IS_AUC)
     below = _noted(areas, BELOW_CHANCE)
     if measure == "auc" or below.is_empty():
         return []
@@ -417,7 +418,7 @@ def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
 def score_warnings(measures: pl.DataFrame, measure: str) -> list[str]:
     """Warnings on scores that cannot be right or tell nothing, which come before any answer."""
     of_truth = _noted(measures, THE_TRUTH).unique(maintain_order=True)
-    areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")["estimate"]
+    areas = measures.filter(IS_AUC)["estimate"]
     warnings = below_chance(measures, measure)
     if of_truth.height:
         warnings.insert(0, f"{capitalised(THE_TRUTH)}: {listed_rows(of_truth, 3)}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -163,12 +163,7 @@ def monitor(
     check_whole("looks", looks, 1)
     cost_fn, cost_fp = check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     time = column_name(time, "time")
-    options: Any = {"function": "monitor", "refuses": ["weight"]}
-    with errors_named("reference"):
-        known = as_cases(reference, columns, **options).collect()
-    with errors_named("deployed"):
-        in_use = same_columns(known, deployed, labelled=False, keep=[time], **options)
-        used = _by_period(in_use, time, every)
+    known, used = _read(reference, deployed, columns, time, every)
     if (periods := used.rows[time].n_unique()) > looks:
         raise InvalidArgument(
             f"deployed: {time!r} has {periods:,} periods, and looks is {looks:,}.",
@@ -228,6 +223,18 @@ def monitor(
         for table in (prior, shape, with_level(thresholds, 1 - error))
     )
     return Monitor(prior, shape, thresholds, time, tuple(warnings), level)
+
+
+def _read(
+    reference: Any, deployed: Any, columns: Mapping[str, Any], time: str, every: str | None
+) -> tuple[Cases[pl.DataFrame], Cases[pl.DataFrame]]:
+    """The cases of the reference, and those in use by period."""
+    options: Any = {"function": "monitor", "refuses": ["weight"]}
+    with errors_named("reference"):
+        known = as_cases(reference, columns, **options).collect()
+    with errors_named("deployed"):
+        in_use = same_columns(known, deployed, labelled=False, keep=[time], **options)
+        return known, _by_period(in_use, time, every)
 
 
 def _by_period(cases: Cases[Any], time: str, every: str | None) -> Cases[pl.DataFrame]:
@@ -393,8 +400,7 @@ def _judged_by_labels(
         .when(pl.col("fpr_lower") > pl.col("most_fpr")).then(false_alarms)
     )  # fmt: skip
     return joined(judged, known).with_columns(
-        (worse if raises_alarms else pl.lit(None, pl.String)).alias("alarm"),
-        pl.lit("labels").alias("source"),
+        alarm=worse if raises_alarms else pl.lit(None, pl.String), source=pl.lit("labels")
     )  # fmt: skip
 
 

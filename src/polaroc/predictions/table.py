@@ -48,6 +48,12 @@ class Predictions:
         return rows.drop(ROW_ERROR)
 
     @property
+    def counted_rows(self) -> pl.LazyFrame:
+        """Rows without errors, with the positives `pos` and negatives `neg` that each counts."""
+        truth = pl.col(TRUTH)
+        return self.valid_rows.with_columns(pos=truth * self.weight, neg=~truth * self.weight)
+
+    @property
     def cases(self) -> pl.LazyFrame:
         """The valid rows, repeated by their counts; of sampled rows those with a weight above 0."""
         if not self.weighted:

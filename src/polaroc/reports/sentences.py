@@ -310,47 +310,56 @@ def _right_alarms(thresholds: Thresholds, findings: Findings) -> str:
 
 def _changes(findings: Findings) -> tuple[str, ...]:
     """Another share of positives: which model is the best, and what the threshold does."""
-    sentences, choice, thresholds = [], findings.choice, findings.thresholds
+    choice, thresholds = findings.choice, findings.thresholds
     low, middle, high = findings.request.priors
+    best = kept = ""
     if choice is not None and choice.priors.height > choice.priors["model"].n_unique() > 1:
-        first = pl.col("model").eq_missing(pl.lit(findings.models[:1]).first())
-        behind = choice.priors.filter(first, ~pl.col("best"))
-        if choice.priors["best"].all():
-            sentences.append("At every share of positives all models are equally good.")
-        elif behind.is_empty():
-            name = one_name(findings.models[0])
-            best = f"lowest {findings.judged_by}" if findings.by_cost else "largest area"
-            ends = percent_range(low, high)
-            sentences.append(f"{name} has the {best} whatever the share of positives, from {ends}.")
-        else:
-            sentences.append(changes(choice.priors))
-    if thresholds is None or thresholds.text is None or low == high or thresholds.rates is None:
-        return tuple(sentences)
+        best = _best_at_priors(choice.priors, findings)
+    if thresholds is not None and None not in (thresholds.text, thresholds.rates) and low < high:
+        kept = _kept_at_priors(thresholds, low, middle, high)
+    return tuple(filter(None, [best, kept]))
+
+
+def _best_at_priors(priors: pl.DataFrame, findings: Findings) -> str:
+    """The share of positives at which the first model is not the best."""
+    first = pl.col("model").eq_missing(pl.lit(findings.models[:1]).first())
+    if priors["best"].all():
+        return "At every share of positives all models are equally good."
+    if priors.filter(first, ~pl.col("best")).height:
+        return changes(priors)
+    low, _, high = findings.request.priors
+    best = f"lowest {findings.judged_by}" if findings.by_cost else "largest area"
+    return (
+        f"{one_name(findings.models[0])} has the {best} whatever the share of positives, from "
+        f"{percent_range(low, high)}."
+    )
+
+
+def _kept_at_priors(thresholds: Thresholds, low: float, middle: float, high: float) -> str:
+    """The effect of other shares of positives on what the threshold is for."""
     kind = thresholds.need.kind
     if thresholds.promise:
-        kept = f"The promise holds from {percent(low)} to {percent(high)} positives."
-    elif kind in ("recall", "fewest_alarms"):
-        kept = (
+        return f"The promise holds from {percent(low)} to {percent(high)} positives."
+    if kind in ("recall", "fewest_alarms"):
+        return (
             "If positives are rarer or more common, keep the threshold: it finds the same share of "
             "them, and only the share of right alarms changes."
         )
-    elif kind == "max_recall":
+    if kind == "max_recall":
         ends = percent_range(low, high)
-        kept = f"On the tuning cases, the constraints are kept from {ends} positives."
-    elif kind == "precision":
-        kept = f"At fewer than {percent(low)} positives fewer alarms may be right than needed."
-    elif kind == "capacity":
+        return f"On the tuning cases, the constraints are kept from {ends} positives."
+    if kind == "precision":
+        return f"At fewer than {percent(low)} positives fewer alarms may be right than needed."
+    if kind == "capacity" and thresholds.rates is not None:
         raised = alarms_of_1000((low, high), *thresholds.rates)
-        kept = (
+        return (
             f"One threshold for all shares raises {raised} alarms in 1,000 cases. Where cases come "
             "in batches, look at the highest scores of each batch instead."
         )
-    else:
-        kept = (
-            f"The threshold costs least at {percent(middle)} positives: where positives are more "
-            "common a lower one does, where they are rarer a higher one."
-        )
-    return (*sentences, kept)
+    return (
+        f"The threshold costs least at {percent(middle)} positives: where positives are more "
+        "common a lower one does, where they are rarer a higher one."
+    )
 
 
 def _precision(recall: float, alarms: float, prior: float) -> float:

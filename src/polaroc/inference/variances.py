@@ -72,7 +72,8 @@ class ClusterBlock:
         rows = slice(int(row_starts[0]), int(row_starts[-1]))
         spans = tuple(ends[starts[0] : starts[-1]] - rows.start for ends in ranked.spans)
         places = CasePlaces.of((spans[0], spans[1]), starts - starts[0], row_starts - rows.start)
-        key = np.repeat(np.arange(len(starts) - 1), np.diff(row_starts))
+        size = len(starts) - 1
+        key = np.repeat(np.arange(size), np.diff(row_starts))
         cluster, key_of = _clusters_in_keys(numbers[rows], key)
         truth = (ranked.codes[rows] & np.uint64(1)).astype(bool)
         weight = np.ones(len(key)) if ranked.weights is None else ranked.weights[rows]
@@ -82,16 +83,16 @@ class ClusterBlock:
         counts, effective, shared, alone = [], [], [], []
         for among in (np.flatnonzero(truth), np.flatnonzero(~truth)):
             sums = np.bincount(cluster[among], share[among], len(key_of))
-            counts.append(np.bincount(key_of, sums > 0, len(starts) - 1))
-            total, fourth = (np.bincount(key_of, sums**n, len(starts) - 1) for n in (2, 4))
+            counts.append(np.bincount(key_of, sums > 0, size))
+            total, fourth = (np.bincount(key_of, sums**n, size) for n in (2, 4))
             # As `equal_units`, for each key.
             equal = np.divide(total**2, fourth, out=np.zeros_like(total), where=fourth > 0)
             effective.append(np.floor(equal * (1 + ROUNDING)))
-            single = among[~is_shared[cluster[among]]]
+            in_shared = is_shared[cluster[among]]
+            single, among = among[~in_shared], among[in_shared]
             alone.append(np.bincount(places.place[single], share[single] ** 2, places.size))
-            among = among[is_shared[cluster[among]]]
             shared.append((places.place[among], number[cluster[among]], share[among]))
-        counts.append(np.bincount(key_of, minlength=len(starts) - 1))
+        counts.append(np.bincount(key_of, minlength=size))
         return cls(
             places, np.stack(counts), np.stack(effective),
             (shared[0], shared[1]), key_of[is_shared], (alone[0], alone[1]),

@@ -19,7 +19,6 @@ import polars as pl
 
 from polaroc.base.columns import (
     CLUSTER,
-    EFFECTIVE,
     KEY_INDEX,
     SORT_CODE,
     TEXTUAL,
@@ -322,19 +321,12 @@ def _merged(
 
 def _totals(predictions: Predictions, known: pl.DataFrame) -> pl.DataFrame:
     """The totals with notes, of the `known` keys first and then of others without valid rows."""
-    keys = predictions.keys
     # Only weights, errors, and scores that are labels (one of which is 1) can have notes.
     labels = predictions.rows.select((pl.col(SCORE) == 1).any()).collect(engine=predictions.engine)
     if not (predictions.weighted or predictions.possible_errors or labels.item()):
         return known.with_columns(pl.lit(None, pl.String).alias("note"))
-    of_all = totals(predictions).collect()
-    columns = [*keys, "note", *([EFFECTIVE] if predictions.sampled else [])]
-    if not keys:
-        both = known if known.height else of_all.select("positives", "negatives")
-        return pl.concat([both, of_all.select(columns)], how="horizontal")
-    named = known.with_row_index(KEY_INDEX).join(
-        of_all.select(columns), on=keys, how="right", nulls_equal=True, maintain_order="right"
-    )
+    of_all = totals(predictions).drop("positives", "negatives").collect()
+    named = join_by_key(of_all, known.with_row_index(KEY_INDEX), predictions.keys)
     counts = [pl.col(name).fill_null(0) for name in ("positives", "negatives")]
     return named.sort(KEY_INDEX, nulls_last=True).with_columns(counts).drop(KEY_INDEX)
 

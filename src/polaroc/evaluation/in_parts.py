@@ -217,10 +217,8 @@ def _of_large_key(
     wide = of_key.hstack(whole)
     if of_hull:
         # The sums of the parts, from which the totals of weights may differ by rounding.
-        ends = [pl.lit(above[0]).alias("positives"), pl.lit(above[1]).alias("negatives")]
-        outer = pl.concat(corners).with_columns(ends)
-        segments, starts = hull_segments(
-            outer, np.array([0, outer.height]), of_key.with_columns(ends)
-        )
+        of_key = of_key.with_columns(positives=above[0], negatives=above[1])
+        outer = pl.concat(corners)
+        segments, starts = hull_segments(outer, np.array([0, outer.height]), of_key)
         wide = wide.hstack(sums_of_segments(segments, starts, of_hull, {}))
     return wide

@@ -323,10 +323,7 @@ def _judged(table: Predictions, points: pl.LazyFrame) -> pl.LazyFrame:
     ]
     # Sums of weights are rounded; where all cases of a class are called, its rate is 1.
     counts = [
-        pl.when(pl.col(name) < pl.col(total) * (1 - ROUNDING))
-        .then(name)
-        .otherwise(total)
-        .alias(name)
+        pl.when(pl.col(name) < (1 - ROUNDING) * pl.col(total)).then(name).otherwise(total)
         for name, total in zip(COUNTS, ("positives", "negatives"), strict=True)
     ]
     return (

@@ -125,6 +125,25 @@ def test_constraints_without_costs_leave_the_errors_to_minimise(
     assert f"{unit} per 1,000 cases" in choice.answer or "more than 99 %" in choice.answer
 
 
+@pytest.mark.parametrize("names", ["AB", "BA"])
+def test_of_models_that_miss_equally_many_the_one_with_fewer_false_alarms_is_first(names):
+    scores = pl.DataFrame({"few": TEST["A"], "many": TEST["A"], "truth": TEST["truth"]})
+    # A third of the negatives of one model score above all others.
+    raised = ~pl.col("truth") & (pl.int_range(pl.len()) % 3 == 0)
+    scores = scores.with_columns(pl.when(raised).then(99.0).otherwise("many").alias("many"))
+    few, many = names
+    test = scores.select("truth", pl.col("few").alias(few), pl.col("many").alias(many))
+    # Thresholds of these call the same test cases as their own would.
+    tuning = test.with_columns(pl.col("A", "B") - 0.001)
+    choice = pr.choose(
+        test, tuning=tuning, truth="truth", score=["A", "B"], over=OVER, constraints={"fpr": 0.95}
+    )
+    assert choice.models["mean"].n_unique() == 1
+    assert choice.models["fpr"].is_sorted()
+    assert choice.bayes == few
+    assert "They are equal in the number of missed positives." in choice.answer
+
+
 def test_limits_of_a_cost_hold_over_the_interval_of_an_estimated_prior():
     estimate = pl.DataFrame({"prior": [0.2], "lower": [0.1], "upper": [0.3]})
     points = pr.operating_points(TUNING, "cost", over=estimate, **COSTS, **COLUMNS)

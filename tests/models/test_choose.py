@@ -89,7 +89,7 @@ def test_of_identical_models_nothing_says_which_is_the_best():
     assert by_model(choice, "expected_loss") == {"A": None, "B": None}
     assert "do not differ in any fold" in " ".join(choice.warnings)
     assert choice.answer.startswith("Take A or B: the area (AUPREC)")
-    assert choice.answer.endswith(". They are equal on all that was measured.")
+    assert choice.answer.endswith(". They are equal in the area (AUPREC).")
 
 
 def test_the_best_comes_first_where_models_differ_by_rounding_only():

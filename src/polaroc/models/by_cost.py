@@ -146,6 +146,8 @@ def choose_with_tuning(
         cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
         cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
+    # Of models that make equally many errors of one kind, the one with fewer of the other is first.
+    rates = rates.sort("fpr") if costs.fn else rates.sort("tpr", descending=True)
     has_rates = pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()
     rated = rates.filter(has_rates)
     reasons = noted_by_kind(rates.filter(~has_rates).select("model", "note").rows())
@@ -263,9 +265,10 @@ def _choice(
             act = f"set the threshold of the final model to cost least. {ON_OTHERS[:-1]}"
         cost = _cost_in_words(table[: ranked.height], costs)
         in_errors = ranked.with_columns(pl.col("expected_loss") * costs.cases / costs.each)
-        sure = how_sure(candidates, in_errors, level, f" {costs.unit} per {costs.cases:,} cases")
+        name, unit = BY_COST[costs.measure], f" {costs.unit} per {costs.cases:,} cases"
+        sure = how_sure(candidates, in_errors, level, name, unit)
         answer = f"{words}, and {act}. {cost} {sure}".rstrip()
-        notes = [*caveats(candidates, ranked, priors, BY_COST[costs.measure]), *notes]
+        notes = [*caveats(candidates, ranked, priors, name), *notes]
     return Choice(
         answer, with_level(table, level), priors, (*notes, *warnings), None, costs.belief,
         costs.measure, folds, len(missed), level, words, sure, cost,

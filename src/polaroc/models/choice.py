@@ -239,7 +239,9 @@ def lead_in_words(models: pl.DataFrame, judged_by: str, *, higher: bool) -> str:
     )
 
 
-def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: str) -> str:
+def how_sure(
+    candidates: Candidates, models: pl.DataFrame, level: float, name: str, unit: str
+) -> str:
     """The chance that the first model is the best, the result of a test, and the expected loss.
 
     Another model is named only if it is next in the ranking and the likeliest to be better.
@@ -247,7 +249,7 @@ def how_sure(candidates: Candidates, models: pl.DataFrame, level: float, unit: s
     chance, loss = models.select("probability_best", "expected_loss").row(0)
     tied, others, higher = count_tied(models), models.slice(1), candidates.higher
     if tied == models.height > 1:
-        return "They are equal on all that was measured."
+        return f"They are equal in the {name}."
     if chance is None:
         return ""
     count = (

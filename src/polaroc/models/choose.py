@@ -249,7 +249,7 @@ def _choose_by_measure(inputs: Inputs, measure: str, over: Over | None, level: f
     name, defects, words = in_words(measure), score_warnings(measures, measure), first_words(ranked)
     place = describe_priors(judged.over, judged.belief.priors)
     lead = lead_in_words(ranked, f"{name} {place}", higher=candidates.higher)
-    sure = how_sure(candidates, ranked, level, f" in {label(measure)}")
+    sure = how_sure(candidates, ranked, level, name, f" in {label(measure)}")
     warnings = [
         *inputs.warnings, *judged.warnings, *table.warnings, *defects,
         *caveats(candidates, ranked, priors, name, is_tested=is_tested),

@@ -324,7 +324,7 @@ def _best_at_priors(priors: pl.DataFrame, findings: Findings) -> str:
     """The share of positives at which the first model is not the best."""
     first = pl.col("model").eq_missing(pl.lit(findings.models[:1]).first())
     if priors["best"].all():
-        return "At every share of positives all models are equally good."
+        return f"At every share of positives all models are equal in the {findings.judged_by}."
     if priors.filter(first, ~pl.col("best")).height:
         return changes(priors)
     low, _, high = findings.request.priors

@@ -146,3 +146,11 @@ def test_the_equal_error_needs_no_range():
     ):
         (estimate,) = pr.evaluate(table, **NAMES, **asked).filter(measure="equal_error")["estimate"]
         assert estimate == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("excess", [1e-13, -1e-13])
+def test_totals_of_weights_may_differ_from_their_sums_by_rounding(excess):
+    curve = curve_of(PERFECT.with_columns(weight=1.0))
+    rounded = curve.with_columns(pl.col("positives", "negatives") * (1 + excess))
+    for found in (pr.sens(rounded, (0.1, 0.9)), pr.accsens(rounded, (0.1, 0.9))):
+        assert found["estimate"].item() == pytest.approx(0, abs=1e-12)

@@ -16,7 +16,7 @@ import polars as pl
 
 from polaroc.base.checks import pair_of
 from polaroc.base.columns import PRIVATE
-from polaroc.base.statistics import quadrature
+from polaroc.base.statistics import ROUNDING, quadrature
 from polaroc.curves.segments import Segment, segment
 from polaroc.errors import InvalidArgument, check_choice, quoted
 from polaroc.measures.functions import measured
@@ -175,8 +175,8 @@ def balanced_point(prior: float, column: Callable[[str], pl.Expr] = pl.col) -> B
     """The balanced point at a prior."""
     skew, s = skew_of(prior), segment(column)
     # t and f never fall along the curve: of all segments that end beyond the ray of the
-    # prior, the first has the least rates at its ends.
-    beyond = 1 - s.t1 <= skew * s.f1
+    # prior, the first has the least rates at its ends. The last ends at 1, but for rounding.
+    beyond = 1 - ROUNDING - s.t1 <= skew * s.f1
     name = f"{PRIVATE}balanced_{prior!r}"
     ends = (s.t0, s.f0, s.t1, s.f1)
     least: dict[str, pl.Expr] = {

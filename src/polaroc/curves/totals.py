@@ -29,11 +29,11 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
     squares = [(neg**2).sum().alias(NEG_SQUARES)]
     counted = predictions.rows.group_by(predictions.keys).agg(
         pl.len().alias(COUNT),
-        pos.sum().alias("positives"),
-        neg.sum().alias("negatives"),
         *error_counts(predictions.possible_errors),
         *(squares if predictions.sampled else []),
         *label_extremes(size > 0),
+        positives=pos.sum(),
+        negatives=neg.sum(),
         **(also or {}),
     )
     ordered = counted.filter(pl.col(COUNT) > 0).sort(predictions.keys, nulls_last=True)

@@ -1,6 +1,7 @@
 """The tidy measure table: what every measure returns."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -73,19 +74,19 @@ def all_rows(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure
         skew = measure.bias_skew
         if not isinstance(skew, pl.Expr):
             skew = pl.lit(skew, pl.Float64)
-        fields: list[pl.Expr] = [
-            pl.lit(measure.name).alias("measure"),
-            pl.when(HAS_BOTH).then(measure.estimate.fill_nan(None)).alias("estimate"),
-            pl.lit(measure.over, pl.String).alias(OVER),
+        fields: dict[str, Any] = {
+            "measure": pl.lit(measure.name),
+            "estimate": pl.when(HAS_BOTH).then(measure.estimate.fill_nan(None)),
+            OVER: pl.lit(measure.over, pl.String),
             # The bias ratio λ/N, and the first warning that applies.
-            (skew / pl.col(EFFECTIVE)).alias(RATIO),
-            pl.when(HAS_BOTH).then(pl.coalesce(pl.lit(None, pl.String), *warned)).alias(WARNING),
-        ]
+            RATIO: skew / pl.col(EFFECTIVE),
+            WARNING: pl.when(HAS_BOTH).then(pl.coalesce(pl.lit(None, pl.String), *warned)),
+        }
         if isinstance(measure.prior, str):
-            fields.append(pl.when(HAS_BOTH).then(SHARE).alias("prior"))
+            fields["prior"] = pl.when(HAS_BOTH).then(SHARE)
         elif not isinstance(measure.prior, pl.Expr):
-            fields.append(pl.lit(measure.prior, pl.Float64).alias("prior"))
-        values[f"{VALUE}{place}"] = pl.struct(fields)
+            fields["prior"] = pl.lit(measure.prior, pl.Float64)
+        values[f"{VALUE}{place}"] = pl.struct(**fields)
     beside = [*keys, "positives", "negatives", "note"]
     rows = (
         wide.with_columns(effective.alias(EFFECTIVE), joined_notes("note", one_class_note()))

@@ -200,8 +200,8 @@ def monitor(
     limits = [name for name in RATES if name not in ("tpr", "fpr")]
     has_limits = ~is_shifted.fill_null(False)
     thresholds = rows.with_columns(pl.when(has_limits).then(pl.col(limits))).select(
-        *all_keys, pl.lit("scores").alias("source"), "threshold", "posfrac",
-        *expected(cost_fn, cost_fp), alarm=pl.lit(None, pl.String),
+        *all_keys, pl.lit("scores").alias("source"), "threshold", "posfrac", *RATES,
+        **_precision_and_cost(cost_fn, cost_fp), alarm=pl.lit(None, pl.String),
     )  # fmt: skip
     is_tuning_table = rates[RATES_NOTE].str.contains("as on the tuning table").any()
     warnings = [TUNED_HERE] * bool(is_tuning_table) + _notes_but_alarms(estimates, keys)
@@ -334,10 +334,10 @@ def _notes_but_alarms(estimates: pl.DataFrame, keys: Sequence[str]) -> list[str]
     )
 
 
-def expected(cost_fn: float, cost_fp: float) -> list[pl.Expr]:
-    """Rates on the reference, and precision and cost at the prior, with the widest limits.
+def _precision_and_cost(cost_fn: float, cost_fp: float) -> dict[str, pl.Expr]:
+    """Precision and cost at the prior, with the widest limits that the rates allow.
 
-    Precision and cost move with the prior and the two rates in one direction each.
+    Both move with the prior and the two rates in one direction each.
     """
 
     def precision(prior: str, t: str, f: str) -> pl.Expr:
@@ -350,15 +350,14 @@ def expected(cost_fn: float, cost_fp: float) -> list[pl.Expr]:
 
     worst, best = ("tpr_lower", "fpr_upper"), ("tpr_upper", "fpr_lower")
     ends = "lower", "upper"
-    return [
-        pl.col(RATES),
-        precision("prior", "tpr", "fpr").alias("precision"),
-        precision("lower", *worst).alias("precision_lower"),
-        precision("upper", *best).alias("precision_upper"),
-        cost("prior", "tpr", "fpr").alias("cost"),
-        pl.min_horizontal(cost(end, *best) for end in ends).alias("cost_lower"),
-        pl.max_horizontal(cost(end, *worst) for end in ends).alias("cost_upper"),
-    ]
+    return {
+        "precision": precision("prior", "tpr", "fpr"),
+        "precision_lower": precision("lower", *worst),
+        "precision_upper": precision("upper", *best),
+        "cost": cost("prior", "tpr", "fpr"),
+        "cost_lower": pl.min_horizontal(cost(end, *best) for end in ends),
+        "cost_upper": pl.max_horizontal(cost(end, *worst) for end in ends),
+    }
 
 
 def _judged_by_labels(

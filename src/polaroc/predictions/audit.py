@@ -110,17 +110,17 @@ def check(table: Table | Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame
     report = (
         rows.group_by(keys)
         .agg(
-            pl.len().alias(ROWS),
-            pl.col(COUNT).sum().cast(pl.Int64).alias("rows"),
-            pl.col(COUNT).filter(~is_usable).sum().cast(pl.Int64).alias("missing"),
-            (pl.col(TRUTH) * weight).sum().alias("positives"),
-            (~pl.col(TRUTH) * weight).sum().alias("negatives"),
-            score.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
-            score.min().alias("lowest"),
-            score.max().alias("highest"),
             _case_note(case),
             *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if weighted else True)),
             *error_counts(errors),
+            pl.len().alias(ROWS),
+            rows=pl.col(COUNT).sum().cast(pl.Int64),
+            missing=pl.col(COUNT).filter(~is_usable).sum().cast(pl.Int64),
+            positives=(pl.col(TRUTH) * weight).sum(),
+            negatives=(~pl.col(TRUTH) * weight).sum(),
+            scores=score.drop_nulls().n_unique().cast(pl.Int64),
+            lowest=score.min(),
+            highest=score.max(),
         )
         .filter(pl.col(ROWS) > 0)
     )

@@ -136,14 +136,13 @@ def audit_table(findings: Findings) -> ReportTable | None:
     table = (
         findings.audit.group_by("model")
         .agg(
-            pl.len().alias("folds"),
             pl.col("rows", "positives", "negatives").sum(),
-            pl.col("prior").min().alias("least"),
-            pl.col("prior").max().alias("most"),
-            pl.col("scores").min(),
-            pl.col("lowest").min(),
+            pl.col("scores", "lowest").min(),
             pl.col("highest").max(),
             pl.col("note").drop_nulls().unique(maintain_order=True).str.join("; "),
+            folds=pl.len(),
+            least=pl.col("prior").min(),
+            most=pl.col("prior").max(),
         )
         .sort("model", nulls_last=True)
     )

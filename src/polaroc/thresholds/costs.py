@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -395,22 +394,23 @@ def expected_cost(
     )
     placed = join_by_key(points, vertices, keys)
     expected_share = discrete([fn / (fn + fp)])
-
-    @cache
-    def pairs(*row: float) -> tuple[Pairs, Pairs, float]:
-        """Pairs with the expected share and with each share, and the least cost without scores."""
-        fixed, both = (_pairs(beliefs[row], share) for share in (expected_share, about_cost))
-        return fixed, both, _least_cost([0, 1], [0, 1], both)
+    # Of each belief, the pairs with the expected share of a miss, and those with each share.
+    pairs = {
+        row: [_pairs(belief, share) for share in (expected_share, about_cost)]
+        for row, belief in beliefs.items()
+    }
 
     def costs(frame: pl.DataFrame) -> pl.DataFrame:
         """The rows with the least costs on their hulls."""
         rows = list[list[float | None]]()
         for t, f, *row in frame.select(TPR, FPR, "prior", *limits).iter_rows():
-            if tuple(row) not in beliefs or not t:
+            if tuple(row) not in pairs or not t:
                 rows.append([None] * 3)
                 continue
-            fixed, both, trivial = pairs(*row)
-            least = _least_cost(t, f, fixed), _least_cost(t, f, both), trivial
+            fixed, both = pairs[tuple(row)]
+            least = (
+                _least_cost(t, f, fixed), _least_cost(t, f, both), _least_cost([0, 1], [0, 1], both)
+            )  # fmt: skip
             rows.append([(fn + fp) * cost for cost in least])
         return frame.hstack(pl.DataFrame(rows, schema=LEAST, orient="row"))
 

@@ -94,7 +94,7 @@ def as_lazy(frame: object) -> pl.LazyFrame:
 
 def collect_like(frame: Frame, result: Any) -> Frame:
     """`result`, collected unless `frame` is a LazyFrame."""
-    if isinstance(frame, pl.LazyFrame) or isinstance(result, pl.DataFrame):
+    if isinstance(frame, pl.LazyFrame):
         return result
     return result.collect(engine=engine_for(frame))
 

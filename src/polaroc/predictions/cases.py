@@ -192,7 +192,7 @@ class Cases(Generic[Held]):
         refuse_errors(held, wrong.agg(pl.len().alias(COUNT)).collect())
         return replace(held, errors=tuple(code for code in self.errors if code not in WRONG))
 
-    def like(self, result: PolarsFrame) -> PolarsFrame:
+    def like(self, result: pl.LazyFrame) -> PolarsFrame:
         """A result as a LazyFrame where the cases are lazy, else as a DataFrame."""
         rows: Any = self.rows
         return collect_like(rows, result)

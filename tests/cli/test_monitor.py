@@ -117,7 +117,7 @@ def test_whole_numbers_are_not_cut_into_periods(files):
     assert "every is '1w' and 'day' is" in result.stderr
     assert "damaged" not in result.stderr
     few = polaroc(files, 1, 2, more=[*SET, "--looks", 1])
-    assert "or longer ones such as weeks" in few.stderr
+    assert "or longer ones: --every 1w" in few.stderr
 
 
 def test_points_from_a_file(files):

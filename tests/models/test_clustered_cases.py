@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
+from scipy.special import expit
 
 import polaroc as pr
 
@@ -64,6 +65,28 @@ def test_a_difference_has_students_quantile_of_the_clusters_of_the_rarer_class()
     assert (row["lower"], row["upper"]) == pytest.approx(limits, rel=1e-9)
     p_value = 2 * stats.t.sf(abs(row["difference"] / row["std_error"]), 7 - 1)
     assert row["p_value"] == pytest.approx(p_value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("measure", "over"), [("auprec", (0.05, 0.2)), ("brier", (0.1, 0.1))])
+def test_limits_on_many_cases_are_about_those_of_each_model(measure, over):
+    # From 100,000 rows on they need no cases that were not seen.
+    rng, truth = np.random.default_rng(0), np.arange(60_000) < 9_000
+    shared = rng.normal(size=truth.size)
+    table = pl.DataFrame({"truth": truth, "id": np.arange(truth.size)}).with_columns(
+        pl.Series(name, expit(0.7 * (shared + rng.normal(size=truth.size)) + gap * truth - 2))
+        for name, gap in (("A", 2.0), ("B", 1.8))
+    )
+    roles = {"truth": "truth", "score": ["A", "B"], "score_prior": 0.15}
+    models = pr.choose(table, measure, over=over, case="id", **roles).models.sort("model")
+    at = {"measure": "iauprec", "over": over}
+    if measure == "brier":
+        at = {"measure": measure, "priors": 0.1}
+    limits = pr.evaluate(table, **at, intervals=True, **roles).sort("model")
+    moved = models["expected"] - models["mean"]
+    width = (limits["upper"] - limits["lower"]).min()
+    for end, correction in (("lower", moved.clip(None, 0)), ("upper", moved.clip(0, None))):
+        found = (models[f"expected_{end}"] - correction).to_list()
+        assert found == pytest.approx(limits[end].to_list(), abs=0.06 * width)
 
 
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1), pr.beta(2, 18)], ids=str)

@@ -99,6 +99,8 @@ def test_libraries_stay_in_their_place(library, places):
     users = {
         package(file) for file in FILES for name in imported(file) if name.split(".")[0] == library
     }
+    # Libraries that are imported when they are first used.
+    users |= {package(file) for file in FILES if f'Library("{library}"' in file.read_text()}
     assert users == set(places)
 
 

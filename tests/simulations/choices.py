@@ -35,7 +35,7 @@ import polars as pl
 from scipy.special import expit, logit, stdtrit
 from scipy.stats import norm, rankdata
 
-from polaroc.inference.evidence import FITTED, Evidence, evidence_from_folds
+from polaroc.inference.evidence import FITTED, Evidence, UnitInfluences, evidence_from_folds
 from polaroc.models.ranking import Candidates, ranked_models
 from simulations.design import Design
 from simulations.rates import judged as limits_of
@@ -174,8 +174,9 @@ def of_known(rng: np.random.Generator, true: np.ndarray, shape: Known) -> Candid
 
 
 def known(means: np.ndarray, covariance: np.ndarray) -> Evidence:
-    """Evidence on models of one test set."""
-    return Evidence(range(len(means)), means[None], covariance[None], inf, FITTED)
+    """Evidence on models of one test set, by units whose influences have this covariance."""
+    units = UnitInfluences((np.linalg.cholesky(covariance)[None],), (1.0,), (len(means),))
+    return Evidence(range(len(means)), means[None], covariance[None], inf, FITTED, influences=units)
 
 
 def of_costs(

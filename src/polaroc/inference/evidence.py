@@ -78,7 +78,7 @@ class Evidence:
     degrees_of_freedom: float  # of Student's t; infinite for the normal distribution
     about: str  # what the covariance is about, after "about"
     warnings: tuple[str, ...] = ()
-    # Of the units, which models have in common; none where nothing is known.
+    # The influences of the units that models share; none where nothing is known.
     influences: UnitInfluences = NO_UNITS
     is_bound: bool = False  # whether the covariance is an upper bound
 

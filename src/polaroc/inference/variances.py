@@ -320,7 +320,7 @@ def _variants_of_loss(
             of_class.append(scale**2 * (square + slope**2))
             means = means + mean
         estimates.append(scale * means + is_skill)
-    # Of the sample as it is, the estimate is that of the measure.
+    # The first variant is the sample as it is.
     estimates[0] = estimate
     return np.where(np.isnan(estimate), np.nan, estimates), of_pos, of_neg
 

@@ -46,11 +46,15 @@ from polaroc.thresholds.apply_thresholds import (
     with_model_type,
 )
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.rules import Need, rule_of
+from polaroc.thresholds.rules import Need
 from polaroc.thresholds.saved import threshold_texts
 from polaroc.typing import Array, Table
 
 EXPECTED_COST = "expected_cost"
+# The rule for thresholds by the quantity that models are judged by.
+RULE_FOR = {
+    EXPECTED_COST: "cost", "missed_positives": "max_recall", "false_alarms": "fewest_alarms",
+}  # fmt: skip
 # Priors at which costs are compared within a range: regrets are largest at its ends.
 GRID_SIZE = 25
 
@@ -79,7 +83,7 @@ class Costs(NamedTuple):
 
     @property
     def measure(self) -> str:
-        """What models are judged by, a key of `BY_COST`."""
+        """The name of the quantity that models are judged by, a key of `BY_COST`."""
         if self.fn and self.fp:
             return EXPECTED_COST
         return "missed_positives" if self.fn else "false_alarms"
@@ -132,9 +136,8 @@ def choose_with_tuning(
             hint="give their predictions, or leave these models out.",
         )
     thresholds: pl.DataFrame = operating_points(
-        tuned, "cost" if costs.measure == EXPECTED_COST else rule_of(costs.constraints or ()),
-        over=costs.over, constraints=costs.constraints, confidence=costs.confidence,
-        cost_fn=costs.fn or 1, cost_fp=costs.fp or 1,
+        tuned, RULE_FOR[costs.measure], over=costs.over, constraints=costs.constraints,
+        confidence=costs.confidence, cost_fn=costs.fn or 1, cost_fp=costs.fp or 1,
     )  # fmt: skip
     belief, prior = costs.belief, costs.belief.mean
     priors: float | pl.DataFrame = prior
@@ -146,7 +149,7 @@ def choose_with_tuning(
         cases, thresholds, same_table=True, intervals=True, level=level, priors=priors,
         cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
-    # Of models that make equally many errors of one kind, the one with fewer of the other is first.
+    # Ties in errors of one kind are broken by those of the other.
     rates = rates.sort("fpr") if costs.fn else rates.sort("tpr", descending=True)
     has_rates = pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()
     rated = rates.filter(has_rates)

@@ -29,7 +29,7 @@ from polaroc.priors.beliefs import Belief
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# What models with thresholds are judged by, in words, by the measure of the choice.
+# The quantity that models with thresholds are judged by, in words, by the measure of the choice.
 BY_COST = {
     "expected_cost": "cost", "missed_positives": "number of missed positives",
     "false_alarms": "number of false alarms",
@@ -154,7 +154,7 @@ class Choice(Result):
 
     @property
     def judged_by(self) -> str:
-        """What the models are judged by, in words."""
+        """The quantity that the models are judged by, in words."""
         return BY_COST[self.measure] if self.is_by_cost else in_words(self.measure)
 
     @property

@@ -78,7 +78,7 @@ class Findings:
 
     @property
     def judged_by(self) -> str:
-        """What the models are ranked by, in words."""
+        """The quantity that the models are ranked by, in words."""
         return in_words("auprec") if self.choice is None else self.choice.judged_by
 
     @property

@@ -107,7 +107,7 @@ def _verdict(findings: Findings) -> str:
     answer = findings.comparison.answer
     if findings.by_cost:
         return (
-            f"The choice above is by the {findings.judged_by}; these tests are by area, which "
+            f"The models above are ranked by {findings.judged_by}; these tests are by area, which "
             f"counts all thresholds. {answer}"
         )
     if len(findings.models) == 2:

@@ -394,7 +394,7 @@ def expected_cost(
     )
     placed = join_by_key(points, vertices, keys)
     expected_share = discrete([fn / (fn + fp)])
-    # Of each belief, the pairs with the expected share of a miss, and those with each share.
+    # For each belief, pairs with the expected share of a miss, and pairs with each share.
     pairs = {
         row: [_pairs(belief, share) for share in (expected_share, about_cost)]
         for row, belief in beliefs.items()
